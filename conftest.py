@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import fcntl
+import gc
 import os
 import re
 import socket
@@ -59,6 +60,13 @@ def pytest_collection_modifyitems(items):
         return rooms.index(room if room in _FIRST else "")
 
     items.sort(key=place)
+
+
+def pytest_collection_finish(session):
+    """Keep what the tests have imported, over half a million objects, from being looked through whenever garbage is
+    collected: 0.3 seconds at the end of each training, and wherever a service lets go of a run."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

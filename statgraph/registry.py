@@ -258,7 +258,7 @@ FORMATS = Registry(
         "docx": "statgraph.corpus.formats.extensions:DOCX",
         "md": "statgraph.corpus.formats.extensions:MD",
         "html": "statgraph.corpus.formats.extensions:HTML",
-        "txt": "statgraph.corpus.formats.text:FORMAT",
+        "txt": "statgraph.corpus.formats.extensions:TXT",
         "xml": "statgraph.corpus.formats.xml:FORMAT",
     },
 )

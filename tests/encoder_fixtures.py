@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,6 +38,11 @@ def e5_tokenizer(e5_folder: Path) -> Tokenizer:
 
 @pytest.fixture
 def unigram() -> Tokenizer:
+    """Return the tokenizer of `small_unigram`."""
+    return small_unigram()
+
+
+def small_unigram() -> Tokenizer:
     """Return a small Unigram tokenizer: ten words, the lower-case letters, `<s> text </s>`."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
@@ -156,11 +162,14 @@ def tiny_backbone(tiny_folder: Path) -> Backbone:
     return Backbone("mine", "transformer", str(tiny_folder), "mean")
 
 
-@pytest.fixture
-def save_tiny_as(save_random_bert, unigram: Tokenizer) -> Callable[[Path], Path]:
+@pytest.fixture(scope="session")
+def save_tiny_as(save_random_bert, tmp_path_factory) -> Callable[[Path], Path]:
     """Return a function that writes the tiny model of `tiny_folder` to a folder of the test's choice."""
     special = {"bos": "<s>", "cls": "<s>", "eos": "</s>", "sep": "</s>", "pad": "<pad>", "unk": "<unk>"}
-    return lambda folder: save_random_bert(folder, unigram, special, num_hidden_layers=3, max_position_embeddings=64)
+    kept = save_random_bert(
+        tmp_path_factory.mktemp("tiny"), small_unigram(), special, num_hidden_layers=3, max_position_embeddings=64
+    )
+    return lambda folder: shutil.copytree(kept, folder)
 
 
 @pytest.fixture

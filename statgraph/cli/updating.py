@@ -194,7 +194,8 @@ def quicken(run: Path | None, precision: str) -> None:
     """Speed up a run's query encoder on CPU.
 
     Writes an ONNX Runtime graph beside the weights of a transformer query encoder and checks it against
-    sentence-transformers. With statgraph[onnx] installed, `train` writes the float32 graph itself.
+    sentence-transformers. With statgraph[onnx] and the extension `exports` installed, `train` writes the float32 graph
+    itself.
     """
     from statgraph.search import reindexing
 

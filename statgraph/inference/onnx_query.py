@@ -12,8 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from statgraph.errors import ModelError, reason_of
-from statgraph.inference.static_query import MODULE_WEIGHTS
+from statgraph.errors import DependencyError, ModelError, reason_of
+from statgraph.inference.static_query import MODULE_WEIGHTS, read_static_encoder
+from statgraph.registry import deferred
 
 QUERY_GRAPHS = {"float32": "query.onnx", "int8": "query.int8.onnx"}
 TOKEN_IDS, TOKEN_MASK = "input_ids", "attention_mask"  # the graph's inputs
@@ -22,6 +23,9 @@ FACTS = "statgraph.query_encoder"  # the graph's own note of its tokenizer, its 
 _PADDED = 1.5  # times the shortest text of a batch: padding costs as much as text
 BATCH = 32  # questions
 _SILENT = 4  # of ONNX Runtime's levels of logging: what it logs as an error it raises too
+
+# Writes the graph of a precision into a query encoder's folder; returns how far its vectors are from torch's.
+write_query_graph = deferred("quicken", "statgraph_exports.query_graph:write_query_graph")
 
 
 class OnnxQueryEncoder:
@@ -108,6 +112,20 @@ def read_query_graph(folder: Path, precision: str) -> OnnxQueryEncoder | None:
         why, remedy = "onnxruntime is not installed", "run: pip install 'statgraph[onnx]'"
     logging.getLogger(__name__).info("sentence-transformers encodes the questions, since %s; %s", why, remedy)
     return None
+
+
+def add_query_graph(folder: Path) -> None:
+    """Write `query.onnx` where the encoder is a transformer; where that fails, log one line that says why and that
+    sentence-transformers encodes the questions."""
+    if read_static_encoder(folder) is not None:
+        return
+    log = logging.getLogger(__name__)
+    try:
+        write_query_graph(folder)
+    except DependencyError as error:
+        log.info("%s; until `statgraph quicken` runs, sentence-transformers encodes the questions", error)
+    except ModelError as error:
+        log.warning("%s; sentence-transformers encodes the questions", error)
 
 
 def weights_hash(*paths: Path, without: tuple[str, ...] = ()) -> str:

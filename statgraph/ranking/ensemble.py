@@ -14,7 +14,7 @@ from statgraph.ranking.calibration import Calibration, Evidence, evidence
 from statgraph.ranking.candidates import CandidateFinder
 from statgraph.ranking.features import Features, feature_names, features
 from statgraph.ranking.fixed import FixedRanker
-from statgraph.ranking.long_questions import LongAnswer, Reading, asked, readings
+from statgraph.ranking.long_questions import LongAnswer, QuestionParts, asked, question_parts
 from statgraph.ranking.reader import Reader
 from statgraph.signals.citation import CitationSignal
 from statgraph.signals.lexical import TextSignal
@@ -129,14 +129,14 @@ class Ensemble:
         self, questions: Sequence[str], k: int = 1, allowed: AllowedRows | None = None
     ) -> Iterator[Features]:
         """Yield the features of all candidates of each question."""
-        texts, read = readings(questions, self._bm25)
-        batch = asked(texts, read, wholes=self._wholes)
+        texts, all_parts = question_parts(questions, self._bm25)
+        batch = asked(texts, all_parts, wholes=self._wholes)
         answers = []
         for signal in self.signals:
             answers.append(signal.ask(batch))
         names, most = [signal.name for signal in self.signals], max(k, self._depth)
-        for reading in read:
-            question_answers = self._question_answers(reading, answers, most, allowed)
+        for parts in all_parts:
+            question_answers = self._question_answers(parts, answers, most, allowed)
             proposals = []
             for answer in question_answers:  # a comprehension would be a frame between the question and its scores
                 proposals.append(answer.best(most, allowed))
@@ -144,20 +144,20 @@ class Ensemble:
             yield features(candidates, self.structure, names, self._weights)
 
     def _question_answers(
-        self, reading: Reading, answers: Sequence[Sequence[Answer]], k: int, allowed: AllowedRows | None
+        self, parts: QuestionParts, answers: Sequence[Sequence[Answer]], k: int, allowed: AllowedRows | None
     ) -> list[Answer]:
         """Return each signal's answer to a question, from its answers to all texts."""
-        if not reading.sentences:
-            return [by_text[reading.whole] for by_text in answers]
+        if not parts.sentences:
+            return [by_text[parts.whole] for by_text in answers]
         best_scores = None
         if self._zero_shot is not None:
-            ranked = [answer.best(k, allowed) for answer in reading.of(answers[self._zero_shot])]
+            ranked = [answer.best(k, allowed) for answer in parts.of(answers[self._zero_shot])]
             best_scores = np.array([float(scores[0]) if len(scores) else 0.0 for _, scores in ranked])
-        weights = reading.weights(best_scores)
+        weights = parts.weights(best_scores)
         return [
-            by_text[reading.whole]
+            by_text[parts.whole]
             if self._wholes and signal_info(signal).learns
-            else LongAnswer(by_text[reading.whole], reading.of(by_text), weights, self._finder.scale_depth)
+            else LongAnswer(by_text[parts.whole], parts.of(by_text), weights, self._finder.scale_depth)
             for signal, by_text in zip(self.signals, answers, strict=True)
         ]
 

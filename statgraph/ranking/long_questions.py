@@ -26,8 +26,8 @@ _OF_BEST, _OF_WHOLE = 0.5, 0.5  # beside the weighted sentences
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
-    """How a question is read.
+class QuestionParts:
+    """The texts as which a question is read: itself and, of a long one, sentences.
 
     Attributes:
         whole: its place among the texts that signals are asked.
@@ -61,29 +61,29 @@ class Reading:
         return [answers[place] for place in self.sentences]
 
 
-def readings(questions: Sequence[str], bm25: BM25 | None) -> tuple[list[str], list[Reading]]:
-    """Return the texts that signals are asked, each question followed by its sentences that are read, and how each
-    question is read.
+def question_parts(questions: Sequence[str], bm25: BM25 | None) -> tuple[list[str], list[QuestionParts]]:
+    """Return the texts that signals are asked, each question followed by its sentences that are read, and the parts of
+    each question.
 
     Of a long question's sentences those eight are read that score highest: BM25 of the best article, divided by the
     root of the length, standardised within the question, and 2.5 more for a question mark.
     """
     texts: list[str] = []
-    read = []
+    all_parts = []
     for question in questions:
         sentences = _sentences(question)
         asks = np.array([_asks(sentence) for sentence in sentences], dtype=bool)
         strengths = _strengths(sentences, bm25)
         kept = np.sort(np.argsort(-(strengths + _ASKS * asks), kind="stable")[:_READ])
         first = len(texts) + 1
-        read.append(Reading(len(texts), range(first, first + len(kept)), asks[kept], strengths[kept]))
+        all_parts.append(QuestionParts(len(texts), range(first, first + len(kept)), asks[kept], strengths[kept]))
         texts += question, *(sentences[place] for place in kept)
-    return texts, read
+    return texts, all_parts
 
 
-def asked(texts: Sequence[str], read: Sequence[Reading], *, wholes: bool) -> Asked:
+def asked(texts: Sequence[str], all_parts: Sequence[QuestionParts], *, wholes: bool) -> Asked:
     """Return what signals are asked; unless `wholes`, an encoder reads a long question's sentences alone."""
-    return Asked(texts, {} if wholes else {reading.whole: reading.sentences for reading in read if reading.sentences})
+    return Asked(texts, {} if wholes else {parts.whole: parts.sentences for parts in all_parts if parts.sentences})
 
 
 def is_long(question: str) -> bool:

@@ -74,12 +74,11 @@ def quicken(run: object, precision: str = "float32") -> Quickened:
 
     Raises:
         RunError: if the folder is not a finished run, has no encoder, or another process changes it.
-        DependencyError: if statgraph[onnx] is not installed.
+        DependencyError: if statgraph[onnx] or the extension `exports` is not installed.
         ModelError: if the encoder is static or cannot be exported, or its vectors would differ too much.
         UsageError: if there is no such precision.
     """
-    from statgraph.inference.onnx_export import write_query_graph
-    from statgraph.inference.onnx_query import QUERY_GRAPHS
+    from statgraph.inference.onnx_query import QUERY_GRAPHS, write_query_graph
 
     if precision not in QUERY_GRAPHS:
         raise unknown_name("precision", precision, QUERY_GRAPHS)

@@ -11,7 +11,8 @@ from scipy import sparse
 from statgraph import artifacts
 from statgraph.lexical.analysis import Analyser, question_analyser
 from statgraph.runs.run import Run
-from statgraph.signals.signal import AllScores, Answer, Asked, EncodedSignal, SignalInfo, SignalSource
+from statgraph.signals.signal import AllScores, Answer, Asked, EncodedSignal, SignalSource
+from statgraph.signals.votes import VotesSignal
 
 _RIDGE = 1.0
 _MAX_QUESTIONS = 2000  # of more, every second or third: the weights are a table of questions by articles
@@ -36,19 +37,7 @@ class WordingSignal:
     """
 
     kind = name = "wording"
-    info = SignalInfo(
-        weight=0.3,
-        learns=True,
-        named=True,
-        words={
-            "de": "Ähnliche Fragen, die er beantwortet",
-            "en": "Similar questions that it answers",
-            "es": "Preguntas parecidas a las que responde",
-            "fr": "Des questions semblables auxquelles il répond",
-            "it": "Domande simili a cui risponde",
-            "nl": "Soortgelijke vragen die het beantwoordt",
-        },
-    )
+    info = VotesSignal.info  # both are explained alike
 
     def __init__(
         self,

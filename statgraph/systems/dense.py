@@ -34,7 +34,7 @@ from statgraph.graph.build import LegalGraph
 from statgraph.graph.relations import ARTICLE, CITING, HEADING, QUESTION
 from statgraph.graph.store import graph_for
 from statgraph.index.article_index import ArticleIndex
-from statgraph.inference.onnx_export import add_query_graph
+from statgraph.inference.onnx_query import add_query_graph
 from statgraph.memory import give_back, kept_memory
 from statgraph.runs import parts
 from statgraph.runs.folders import link_file

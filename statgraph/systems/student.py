@@ -14,7 +14,7 @@ from statgraph.distributed import current_world
 from statgraph.errors import RunError, UsageError
 from statgraph.graph.smoothing import smoothed
 from statgraph.index.article_index import ArticleIndex
-from statgraph.inference.onnx_export import add_query_graph
+from statgraph.inference.onnx_query import add_query_graph
 from statgraph.progress import Step
 from statgraph.ranking.ensemble import Ensemble
 from statgraph.runs import parts

@@ -12,7 +12,7 @@ from sentence_transformers.sentence_transformer.modules import Normalize
 from statgraph.errors import DependencyError, RunError, UsageError
 from statgraph.inference import onnx_query, query_encoder
 from statgraph.inference.frozen_questions import questions_kept
-from statgraph.inference.onnx_export import write_query_graph
+from statgraph.inference.onnx_query import write_query_graph
 from statgraph.inference.query_encoder import HeadEncoder, read_query_encoder, read_query_encoders
 from statgraph.signals.signal import Asked
 

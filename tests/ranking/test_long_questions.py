@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from statgraph.lexical.bm25 import BM25
-from statgraph.ranking.long_questions import LongAnswer, asked, is_long, readings
+from statgraph.ranking.long_questions import LongAnswer, asked, is_long, question_parts
 from statgraph.signals.signal import AllScores
 
 SHORT = "Who returns the deposit?"
@@ -31,45 +31,45 @@ def bm25():
 
 
 def test_what_asks_in_the_words_of_the_law_is_read(bm25):
-    texts, (reading,) = readings([LETTER], bm25)
-    read = [texts[place] for place in reading.sentences]
+    texts, (parts,) = question_parts([LETTER], bm25)
+    read = [texts[place] for place in parts.sentences]
     assert len(read) == 8
     assert SHORT in read
     assert read == sorted(read, key=LETTER.index)
-    assert [text for text, asks in zip(read, reading.asks, strict=True) if asks] == [SHORT, FILLERS[3]]
-    assert read[int(np.argmax(reading.weights(None)))] == SHORT
+    assert [text for text, asks in zip(read, parts.asks, strict=True) if asks] == [SHORT, FILLERS[3]]
+    assert read[int(np.argmax(parts.weights(None)))] == SHORT
     # Without a word of the law, a question mark alone tells.
-    texts, (reading,) = readings([LETTER], None)
-    assert {SHORT, FILLERS[3]} <= {texts[place] for place in reading.sentences}
+    texts, (parts,) = question_parts([LETTER], None)
+    assert {SHORT, FILLERS[3]} <= {texts[place] for place in parts.sentences}
 
 
 @pytest.mark.parametrize("question", [SHORT, "word " * 100, "", "Why? Why? Why? Why?"])
 def test_a_short_question_or_one_of_few_sentences_is_read_whole(question, bm25):
-    texts, (reading,) = readings([question], bm25)
-    assert (texts, len(reading.sentences), is_long(question)) == ([question], 0, False)
+    texts, (parts,) = question_parts([question], bm25)
+    assert (texts, len(parts.sentences), is_long(question)) == ([question], 0, False)
 
 
 def test_each_question_is_followed_by_its_sentences(bm25):
-    texts, read = readings([SHORT, LETTER, SHORT], bm25)
-    assert [reading.whole for reading in read] == [0, 1, 10]
-    assert [texts[reading.whole] for reading in read] == [SHORT, LETTER, SHORT]
-    assert read[1].sentences == range(2, 10)
+    texts, all_parts = question_parts([SHORT, LETTER, SHORT], bm25)
+    assert [parts.whole for parts in all_parts] == [0, 1, 10]
+    assert [texts[parts.whole] for parts in all_parts] == [SHORT, LETTER, SHORT]
+    assert all_parts[1].sentences == range(2, 10)
     assert is_long(LETTER)
-    assert asked(texts, read, wholes=False).sentences == {1: range(2, 10)}
-    assert asked(texts, read, wholes=True).sentences == {}
-    assert read[1].of(list(range(20))) == list(range(2, 10))
+    assert asked(texts, all_parts, wholes=False).sentences == {1: range(2, 10)}
+    assert asked(texts, all_parts, wholes=True).sentences == {}
+    assert all_parts[1].of(list(range(20))) == list(range(2, 10))
 
 
 def test_the_sentence_nearest_to_the_law_weighs_most():
-    _, (reading,) = readings([LETTER], None)
+    _, (parts,) = question_parts([LETTER], None)
     best_scores = np.array([0.8, 0.9, *[0.8] * 6])
-    exponents = (best_scores - best_scores.mean()) / best_scores.std() / 0.35 + 0.5 * reading.asks
+    exponents = (best_scores - best_scores.mean()) / best_scores.std() / 0.35 + 0.5 * parts.asks
     expected = np.exp(exponents) / np.exp(exponents).sum()
-    assert reading.weights(best_scores) == pytest.approx(expected)
+    assert parts.weights(best_scores) == pytest.approx(expected)
     assert np.argmax(expected) == 1
     # Of equal sentences those weigh more that ask: e^0.5 to 1.
-    weights = reading.weights(np.full(8, 0.8))
-    assert weights[reading.asks][0] / weights[~reading.asks][0] == pytest.approx(math.exp(0.5))
+    weights = parts.weights(np.full(8, 0.8))
+    assert weights[parts.asks][0] / weights[~parts.asks][0] == pytest.approx(math.exp(0.5))
 
 
 def answer(*scores, confidence=1.0):

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from statgraph.config import StudentConfig
-from statgraph.inference.onnx_export import write_query_graph
+from statgraph.inference.onnx_query import write_query_graph
 from statgraph.inference.query_encoder import read_query_encoder
 from statgraph.training.student import TEMPERATURE, Lessons, Student, StudentEncoder
 

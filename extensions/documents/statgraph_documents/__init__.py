@@ -1,1 +1,1 @@
-"""Readers of the files that office programs write, of Markdown and of web pages."""
+"""Readers of statutes in documents: what office programs write, Markdown, web pages and plain text."""

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from statgraph.corpus.draft import Draft
-from statgraph.corpus.formats.documents import Document
-from statgraph.corpus.formats.outline import Line
 from statgraph.errors import reason_of
+from statgraph_documents.documents import Document
 from statgraph_documents.office import check_package, is_readable
+from statgraph_documents.outline import Line
 
 if TYPE_CHECKING:
     from docx.document import Document as Docx

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from statgraph.corpus.draft import Draft
-from statgraph.corpus.formats.documents import Document
-from statgraph.corpus.formats.outline import Line
 from statgraph.corpus.lines import all_lines
+from statgraph_documents.documents import Document
+from statgraph_documents.outline import Line
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

@@ -1,1 +1,1 @@
-"""Runs and corpora in the formats of other tools: `statgraph export`."""
+"""Runs and corpora in other tools' formats (`statgraph export`), and graphs for ONNX Runtime (`statgraph quicken`)."""

@@ -10,9 +10,9 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.errors import ModelError
-from statgraph.inference.onnx_export import ExportedEncoder, check_packages, exported_encoder, largest_difference
 from statgraph.inference.onnx_query import TOKEN_IDS, TOKEN_MASK
 from statgraph.runs.article_store import ArticleStore
+from statgraph_exports.onnx_encoder import ExportedEncoder, check_packages, exported_encoder, largest_difference
 from statgraph_exports.source_and_target import dense_run, encoder_card, refuse_existing
 
 MODEL_FILE, TOKENIZER_FILE = "model.onnx", "tokenizer.json"

@@ -6,10 +6,9 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 from statgraph.errors import DependencyError, ModelError, RunError
-from statgraph.inference import onnx_export
-from statgraph.inference.onnx_export import largest_difference
 from statgraph.runs.article_store import ArticleStore
-from statgraph_exports import onnx_folder
+from statgraph_exports import onnx_encoder, onnx_folder
+from statgraph_exports.onnx_encoder import largest_difference
 from statgraph_exports.onnx_folder import export_onnx, folder_vectors, probe_texts
 
 
@@ -60,7 +59,7 @@ def test_probes_are_titles_and_texts_and_nothing(dense_run):
 
 
 def test_a_missing_extra_is_one_line(dense_run, bm25_run, tmp_path, monkeypatch):
-    monkeypatch.setattr(onnx_export, "find_spec", lambda name: None)
+    monkeypatch.setattr(onnx_encoder, "find_spec", lambda name: None)
     with pytest.raises(DependencyError, match=r"^onnx: .*statgraph\[onnx\]"):
         export_onnx(dense_run, tmp_path / "out")
     with pytest.raises(RunError, match="ranks by BM25"):
@@ -87,7 +86,7 @@ def test_a_transformer_with_its_prompt_and_large_weights_apart(save_bert, dense_
 
 def test_an_encoder_without_tokenizer_json_is_refused(save_bert, dense_run, tmp_path):
     encoder = save_bert("mean")
-    exported = onnx_export.exported_encoder(encoder)
+    exported = onnx_encoder.exported_encoder(encoder)
     (encoder / "tokenizer.json").unlink()
     with pytest.raises(ModelError, match=r"tokenizer\.json.*as sentence-transformers"):
         onnx_folder.write_onnx(exported, encoder, tmp_path)

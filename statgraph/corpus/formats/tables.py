@@ -22,8 +22,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from statgraph.corpus.draft import Draft, SourceFormat
-from statgraph.corpus.formats.law_words import LONGEST_HEADING, HeadingLine, LinePatterns
-from statgraph.corpus.formats.outline import HeadingStack
+from statgraph.corpus.formats.law_words import LONGEST_HEADING, HeadingLine, HeadingStack, LinePatterns
 from statgraph.corpus.lines import (
     UNREADABLE,
     csv_fields,

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from statgraph.corpus.draft import Draft, SourceFormat
+from statgraph.corpus.draft import Draft
 from statgraph.corpus.formats.law_words import LinePatterns
-from statgraph.corpus.formats.outline import ARTICLE, HEADING, LEFT_OUT, Line, Outline, read_outline
+from statgraph_documents.outline import ARTICLE, HEADING, LEFT_OUT, Line, Outline, read_outline
 
 MAX_FILE_BYTES = 256 << 20
 _MAX_EXPLAINED_CHARS = 120
@@ -37,27 +37,16 @@ class Document(NamedTuple):
 Read = Callable[[Draft, Path, str], Document | None]
 
 
-def document_format(
-    summary: str,
-    suffixes: tuple[str, ...],
-    read: Read,
-    *,
-    language: Callable[[Path], str | None] | None = None,
-    is_text: bool = True,
-) -> SourceFormat:
-    """Return the format of documents with these suffixes, a file or a folder of them; `is_text`: whether they have an
-    encoding."""
+def draft_documents(draft: Draft, source: Path, suffixes: tuple[str, ...], read: Read) -> None:
+    """Fill a draft from the documents with these suffixes in a folder, or from one file."""
+    for name, outline, is_only in _outlines(draft, source, suffixes, read):
+        _draft_outline(draft, name, outline, is_only=is_only)
 
-    def fill(draft: Draft, source: Path) -> None:
-        for name, outline, is_only in _outlines(draft, source, suffixes, read):
-            _draft_outline(draft, name, outline, is_only=is_only)
 
-    def explain(draft: Draft, source: Path) -> Iterator[str]:
-        for name, outline, _ in _outlines(draft, source, suffixes, read):
-            yield from _explanation(name, outline)
-
-    takes = ("code", "article_pattern", "heading_patterns", *(("encoding",) * is_text))
-    return SourceFormat(summary, fill, language, takes=takes, suffixes=suffixes, explain=explain)
+def explain_documents(draft: Draft, source: Path, suffixes: tuple[str, ...], read: Read) -> Iterator[str]:
+    """Yield in lines what each document's own lines are taken for."""
+    for name, outline, _ in _outlines(draft, source, suffixes, read):
+        yield from _explanation(name, outline)
 
 
 def _outlines(draft: Draft, source: Path, suffixes: tuple[str, ...], read: Read) -> Iterator[tuple[str, Outline, bool]]:

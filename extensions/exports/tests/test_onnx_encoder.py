@@ -5,8 +5,8 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import BoW
 
 from statgraph.errors import DependencyError, ModelError
-from statgraph.inference import onnx_export
-from statgraph.inference.onnx_export import check_packages, exported_encoder
+from statgraph_exports import onnx_encoder
+from statgraph_exports.onnx_encoder import check_packages, exported_encoder
 
 onnxruntime = pytest.importorskip("onnxruntime")
 QUESTIONS = ["The tenant pays rent", "work", "the landlord pays the child", "rent", "é?", "pays " * 200]
@@ -75,6 +75,6 @@ def test_what_cannot_be_exported_is_refused(save_bert, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("package", ["onnx", "onnxruntime"])
 def test_a_missing_package_is_named(tmp_path, monkeypatch, package):
-    monkeypatch.setattr(onnx_export, "find_spec", lambda name: None if name == package else object())
+    monkeypatch.setattr(onnx_encoder, "find_spec", lambda name: None if name == package else object())
     with pytest.raises(DependencyError, match=rf"^{package}: .*statgraph\[onnx\]"):
         check_packages()

@@ -1,6 +1,6 @@
 import pytest
 
-from statgraph.corpus.formats.text import read_text
+from statgraph_documents.text import read_text
 
 
 @pytest.fixture

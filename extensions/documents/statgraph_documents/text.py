@@ -7,9 +7,9 @@ from collections import Counter
 from pathlib import Path
 
 from statgraph.corpus.draft import Draft
-from statgraph.corpus.formats.documents import Document, document_format
-from statgraph.corpus.formats.outline import Line
 from statgraph.corpus.lines import all_lines
+from statgraph_documents.documents import Document
+from statgraph_documents.outline import Line
 
 _PAGE_BREAK = "\f"
 _MOST_OF_PAGES = 0.5
@@ -43,6 +43,3 @@ def _trimmed(page: list[Line]) -> list[Line]:
 
 def _without_digits(text: str) -> str:
     return re.sub(r"\d+", "", text).strip()
-
-
-FORMAT = document_format("plain text, an act a file", (".txt", ".text"), read_text)

@@ -21,6 +21,7 @@ from statgraph.corpus.formats.law_words import (
     SENTENCE_ENDS,
     ArticleLine,
     HeadingLine,
+    HeadingStack,
     LinePatterns,
 )
 
@@ -446,33 +447,6 @@ def _fill(outline: Outline, blocks: Sequence[_Block]) -> None:
         outline.articles.append(OutlineArticle(block.line.place, local_id, number, rubric, text, path))
         words_of_it = ", ".join(filter(None, (number, rubric))) or local_id
         outline.recognised.append(Recognised(block.line, ARTICLE, f"{words_of_it} ({len(text):,} characters)"))
-
-
-class HeadingStack:
-    """The headings above what comes next: each new one ends those of its kind or level, and what is below them."""
-
-    def __init__(self) -> None:
-        self._open: list[tuple[int, str, str]] = []  # (level, kind, title)
-
-    @property
-    def path(self) -> tuple[str, ...]:
-        """Return the titles of the headings, the highest first."""
-        return tuple(title for _, _, title in self._open)
-
-    def push(self, heading: HeadingLine, title: str, level: int = 0) -> None:
-        """Add a heading; `level` is that of its style, from 1, or 0 where its kind alone decides."""
-        kind = heading.kind
-        same_kind = [i for i, (_, other, _) in enumerate(self._open) if kind and other == kind]
-        if level:
-            deeper = [i for i, (other, _, _) in enumerate(self._open) if other == 0 or other > level]
-            same_level = [i for i, (other, _, _) in enumerate(self._open) if other == level]
-            # "Title I" and "Chapter 1" in the same style: the chapter is below the title.
-            nests = kind and same_level and self._open[same_level[-1]][1]
-            ended = [*deeper, *same_kind, *(() if nests else same_level)]
-        else:
-            ended = [0] if kind == ANNEX else same_kind
-        del self._open[min(ended, default=len(self._open)) :]
-        self._open.append((level, kind, title))
 
 
 def _title_of(block: _Block) -> str:

@@ -1,7 +1,7 @@
 import pytest
 
 from statgraph.corpus.formats.law_words import LinePatterns
-from statgraph.corpus.formats.outline import ARTICLE, HEADING, LEFT_OUT, Line, read_outline
+from statgraph_documents.outline import ARTICLE, HEADING, LEFT_OUT, Line, read_outline
 
 
 def outline_of(text, language="en", title=""):

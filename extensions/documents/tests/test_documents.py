@@ -1,17 +1,18 @@
 import pytest
 
 from statgraph.corpus.draft import Draft, Reading
-from statgraph.corpus.formats import documents, text
-from statgraph.corpus.formats.documents import unwrapped
+from statgraph.corpus.formats.extensions import TXT
 from statgraph.corpus.formats.law_words import LinePatterns
-from statgraph.corpus.formats.outline import Line
+from statgraph_documents import documents
+from statgraph_documents.documents import unwrapped
+from statgraph_documents.outline import Line
 
 LAW = "Dog Act\nPart 1 Dogs\nSection 1 Barking\nA dog may bark.\n"
 
 
 def imported(source, language="en", **reading):
     draft = Draft(name="law", language=language, reading=Reading(**reading))
-    text.FORMAT.fill(draft, source)
+    TXT.fill(draft, source)
     return draft
 
 
@@ -71,7 +72,7 @@ def test_the_users_patterns_are_used(tmp_path):
 def test_the_explanation_names_each_line_that_was_recognised(tmp_path):
     (tmp_path / "law.txt").write_text(f"{LAW}Section 2 (Repealed)\n")
     draft = Draft(name="law", language="en")
-    assert list(text.FORMAT.explain(draft, tmp_path / "law.txt")) == [
+    assert list(TXT.explain(draft, tmp_path / "law.txt")) == [
         "law.txt: Dog Act",
         "  law.txt:1  heading   Dog Act (the title)",
         "  law.txt:2  heading   Part 1 Dogs",
