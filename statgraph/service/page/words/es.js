@@ -51,8 +51,8 @@ export default {
   path: "Lugar en la ley",
   path_whole: "Mostrar la ruta completa",
 
-  right: "La responde",
-  wrong: "No la responde",
+  right: "Responde",
+  wrong: "No responde",
   feedback_why: "Su valoración se guarda junto con su pregunta",
   feedback_thanks: "Gracias, guardado junto con su pregunta. Un segundo clic lo retira.",
   feedback_taken_back: "Retirado.",
