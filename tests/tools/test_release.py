@@ -74,6 +74,7 @@ def test_a_build_that_fails_leaves_no_commit(repo, monkeypatch):
     with pytest.raises(ReleaseError, match=r"^false -m build --no-isolation \.\.\.: no reason given$"):
         release(repo, "0.2.0", date="2026-12-01")
     assert git(repo, "log", "--format=%s") == "Work"
+    assert not (repo / "dist").exists()
 
 
 @pytest.mark.parametrize(
