@@ -102,6 +102,7 @@ export default {
   references: "Verweise",
   refers_to: "Verweist auf",
   referred_by: "Hierauf verweisen",
+  elsewhere: "In anderen Gesetzen",
   graph: "Umgebung",
   contents: "Inhalt",
 

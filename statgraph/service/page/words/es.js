@@ -106,6 +106,7 @@ export default {
   references: "Remisiones",
   refers_to: "Remite a",
   referred_by: "Remiten a él",
+  elsewhere: "En otras leyes",
   graph: "Entorno",
   contents: "Índice",
 

@@ -102,6 +102,7 @@ export default {
   references: "Verwijzingen",
   refers_to: "Verwijst naar",
   referred_by: "Hiernaar verwijzen",
+  elsewhere: "In andere wetten",
   graph: "Omgeving",
   contents: "Inhoud",
 
