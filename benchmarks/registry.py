@@ -24,11 +24,12 @@ MEASURES = {
     "updating_static": "benchmarks.measures.updating",
     "step_memory": "benchmarks.measures.step_memory",
     "cold_start": "benchmarks.measures.cold_start",
+    "known_tools": "benchmarks.measures.known_tools",
 }
 
 # These measure a trained run, which the present commit must have trained.
 OF_A_RUN = ("loading", "query", "ensemble_query", "callers", "serving", "updating", "updating_static", "cold_start")
 
-# Run only when named: the first two take ten minutes or more and gigabytes of disk, the others want a run on the static
-# encoder or of an ensemble.
-WHEN_NAMED = ("index_largest", "engines_million", "query_static", "ensemble_query", "updating_static")
+# Run only when named: the first two take ten minutes or more and gigabytes of disk, the last an hour and other tools.
+# The rest want a run on the static encoder or of an ensemble.
+WHEN_NAMED = ("index_largest", "engines_million", "query_static", "ensemble_query", "updating_static", "known_tools")

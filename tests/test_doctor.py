@@ -59,7 +59,15 @@ def optional_parts() -> dict[str, set[str]]:
     """Return what setup.cfg and the extensions' metadata offer, with the packages that each may bring."""
     config = configparser.ConfigParser()
     config.read(REPO / "setup.cfg")
-    for_others = {"gpu", "bench", "engines", "docs", "mutants", "dev"}  # another FAISS, and what develops statgraph
+    for_others = {
+        "gpu",
+        "bench",
+        "engines",
+        "release",
+        "docs",
+        "mutants",
+        "dev",
+    }  # another FAISS, and what develops statgraph
     parts = {
         f"extra {name}": requirements(line for line in lines.splitlines() if line and not line.startswith("#"))
         for name, lines in config["options.extras_require"].items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from statgraph.artifacts import write_text
-from tools import cli_page, fidelity_page, public_sets_page, results_page
+from tools import cli_page, fidelity_page, notebook, public_sets_page, results_page
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -17,6 +17,7 @@ def pages() -> dict[Path, str]:
         DOCS / "cli.md": cli_page.page(),
         public_sets: public_sets_page.page(public_sets.read_text(encoding="utf-8")),
         DOCS / "fidelity.md": fidelity_page.page(fidelity_page.read_values()),
+        DOCS / "tutorial.ipynb": notebook.notebook((DOCS / "tutorial.md").read_text(encoding="utf-8")),
         results: results_page.page(results.read_text(encoding="utf-8"), DOCS / "results"),
     }
 

@@ -23,11 +23,10 @@ from pathlib import Path
 import yaml
 
 from statgraph.artifacts import write_text
-from statgraph.corpus.acts.drafting import REFERENCES_ELSEWHERE
 from statgraph.corpus.citations.numbers import article_number
 from statgraph.corpus.citations.references import REFERENCES, Reference, ReferenceFinder
 from statgraph.corpus.importing import import_corpus
-from statgraph.corpus.records import Article
+from statgraph.corpus.records import REFERENCES_ELSEWHERE, Article
 from statgraph.corpus.titles import number_or_title
 from statgraph.errors import StatgraphError
 

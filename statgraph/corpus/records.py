@@ -27,6 +27,9 @@ PARTS = ("reference", "section", "paragraph")
 LONG_TEXT_CHARS = 40
 
 
+REFERENCES_ELSEWHERE = "references_elsewhere"  # in an article's metadata: targets that are not in the corpus
+
+
 @dataclass(frozen=True, slots=True)
 class Article:
     """One article of law: the unit that is retrieved.
@@ -50,6 +53,13 @@ class Article:
     def code(self) -> str:
         """Return the title of the code that the article belongs to."""
         return self.path[0]
+
+    @property
+    def addresses(self) -> list[str]:
+        """Return the web addresses of what the article refers to outside the corpus, as its source has them."""
+        targets = self.metadata.get(REFERENCES_ELSEWHERE)
+        texts = [target for target in targets if isinstance(target, str)] if isinstance(targets, (list, tuple)) else []
+        return [target for target in texts if target.startswith(("https://", "http://"))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ def write_article_store(articles: Sequence[Article], folder: Path) -> None:
     with (folder / ARTICLES).open("wb") as file:
         for article in articles:
             fields = (article.article_id, article.title, article.text, article.path, article.number, article.rubric)
-            line = json.dumps(fields, ensure_ascii=False)
+            line = json.dumps([*fields, *filter(None, [article.addresses])], ensure_ascii=False)
             offsets.append(offsets[-1] + file.write(line.encode("utf-8") + b"\n"))
     _write_array(folder / OFFSETS, np.array(offsets, dtype=np.int64))
     write_article_dates(articles, folder)
@@ -157,13 +157,24 @@ class ArticleStore:
         """
         return [self._article(int(row)) for row in rows]
 
+    def addresses(self, row: int) -> list[str]:
+        """Return the web addresses of what an article refers to outside its law."""
+        return [str(address) for address in (self._fields(row)[6:] or [()])[0]]
+
     def _article(self, row: int) -> StoredArticle:
+        article_id, title, text, path, *named = self._fields(row)[:6]
+        return StoredArticle(article_id, title, text, tuple(path), *named)
+
+    def _fields(self, row: int) -> list:
+        """Return the fields of an article as they were written; those without addresses end before them."""
         with reading(f"{self._path}:{row + 1}", "train the run again"):
             start, end = int(self._offsets[row]), int(self._offsets[row + 1])
             if not 0 <= start < end <= self._offsets[-1]:
                 raise ValueError("not the place of an article")
-            article_id, title, text, path, *named = json.loads(os.pread(self._file.fileno(), end - start, start))
-            return StoredArticle(article_id, title, text, tuple(path), *named)
+            fields = json.loads(os.pread(self._file.fileno(), end - start, start))
+            if not isinstance(fields, list) or len(fields) < 4:
+                raise ValueError("not an article")
+            return fields
 
     def __iter__(self) -> Iterator[StoredArticle]:
         """Yield every article, in row order, one in memory at a time."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from statgraph import artifacts
-from statgraph.corpus.records import SET_KEY, SPLITS, Article, CitingText, Corpus, Question
+from statgraph.corpus.records import REFERENCES_ELSEWHERE, SET_KEY, SPLITS, Article, CitingText, Corpus, Question
 from statgraph.corpus.synonyms import saved_text
 from statgraph.errors import RunError
 from statgraph.runs import parts
@@ -59,7 +59,7 @@ def own_corpus(run: Run) -> Corpus:
         run.corpus.name,
         run.corpus.language,
         **about,
-        articles=in_order(_article(of, store.validity(row)) for row, of in enumerate(store)),
+        articles=in_order(_article(of, store.validity(row), store.addresses(row)) for row, of in enumerate(store)),
         questions=tuple(questions),
         citing=tuple(citing),
         synonyms=saved_text(run.synonyms),
@@ -76,6 +76,7 @@ def in_order(articles: Iterable[Article]) -> tuple[Article, ...]:
     return tuple(placed)
 
 
-def _article(of: StoredArticle, dates: Sequence[str | None]) -> Article:
-    known = {name: day for name, day in zip(("valid_from", "valid_to"), dates, strict=True) if day}
+def _article(of: StoredArticle, dates: Sequence[str | None], addresses: list[str]) -> Article:
+    known: dict[str, object] = {REFERENCES_ELSEWHERE: addresses} if addresses else {}
+    known |= {name: day for name, day in zip(("valid_from", "valid_to"), dates, strict=True) if day}
     return Article(of.article_id, of.title, of.text, of.path, 0, known, of.number, of.rubric)

@@ -102,6 +102,7 @@ def article_answer(loaded_run: LoadedRun, row: int) -> schemas.ArticleAnswer:
             schemas.Mention(start=start, end=end, article=_article_link(loaded_run, other))
             for start, end, other in loaded_run.mentions(row, article.text)
         ],
+        elsewhere=loaded_run.articles.addresses(row),
         versions=versions,
         valid_from=valid_from,
         valid_to=valid_to,

@@ -212,6 +212,7 @@ class ArticleAnswer(BaseModel):
     refers_to: list[ArticleLink]
     referred_by: list[ArticleLink]
     mentions: list[Mention] = Field(description="Where the text names articles of the law.")
+    elsewhere: list[str] = Field(description="Web addresses of what it refers to in other laws, from its source.")
     versions: list[Version] = Field(description="Those of its number in its code, by their dates, itself included.")
     valid_from: str | None
     valid_to: str | None

@@ -36,3 +36,16 @@ def test_the_page_keeps_what_people_wrote(tmp_path, monkeypatch):
     assert once == f"before\n{page.BEGIN}\n\n{page.table(RESULTS)}\n{page.END}\nafter\n"
     page.write()
     assert page.PAGE.read_text() == once
+
+
+def test_tools_have_a_table_a_law():
+    figures = {"S@1": 30, "S@3": 55, "R@100": 100, "first_s": 12.3, "again_s": 4.56, "question_ms": 7.8}
+    figures |= {"memory_mb": 1234, "disk_mb": 5.6, "lines": 19}
+    rows = [Row("law", "ours", "", "x", None, figures), Row("law", "theirs", "", "not measured", None, {}, "not here")]
+    rows.append(Row("law 2", "ours", "", "x", None, figures))
+    lines = page.tools_table({"about": ABOUT, "rows": [row.to_dict() for row in rows]}).splitlines()
+    assert [line for line in lines if "**" in line] == ["**law**", "**law 2**"]
+    assert "| ours | 30.0 | 55.0 | 100.0 | 12 | 4.6 | 7.8 | 1,234 | 5.6 | 19 |" in lines
+    assert lines[5] == "| theirs | not here |  |  |  |  |  |  |  |  |"
+    assert {line.count("|") for line in lines if line.startswith("|")} == {11}
+    assert lines[-1] == "`python -m benchmarks x`: commit abc, 2026-01-02, m."

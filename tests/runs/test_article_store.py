@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,17 @@ def test_articles_come_back_in_the_order_asked_for(folder):
     ]
     assert [article.article_id for article in store.read_all()] == ["D1", "N1", "X1"]
     assert (len(store), store.read([])) == (3, [])
+
+
+def test_addresses_in_other_laws_are_kept_apart(tmp_path, corpus):
+    elsewhere = ["https://law.example/eli/1", "/akn/xx/act/2", 3, "javascript:alert(1)"]
+    first, second, third = corpus.articles
+    linked = replace(first, metadata={"references_elsewhere": elsewhere})
+    odd = replace(second, metadata={"references_elsewhere": "https://law.example"})
+    write_article_store([linked, odd, third], tmp_path)
+    store = ArticleStore(tmp_path)
+    assert [store.addresses(row) for row in range(3)] == [["https://law.example/eli/1"], [], []]
+    assert store.read([0]) == [StoredArticle("D1", first.title, first.text, first.path)]
 
 
 def test_an_opened_store_goes_on_with_its_articles_when_a_new_run_takes_the_place(folder, tmp_path, corpus):

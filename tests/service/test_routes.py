@@ -309,6 +309,7 @@ def test_article(client):
             {"start": 12, "end": 21, "article": {"article_id": "H1", "title": "Art. 1, Housing Code", "rubric": ""}},
             {"start": 27, "end": 36, "article": {"article_id": "W5", "title": "Art. 5, Work Code", "rubric": ""}},
         ],
+        "elsewhere": [],
         "versions": [{"article_id": "H2", "valid_from": None, "valid_to": None}],
         "valid_from": None,
         "valid_to": None,

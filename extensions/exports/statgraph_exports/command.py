@@ -28,6 +28,7 @@ def export(name: str | None, run: Path | None, target: str, out: Path | None, co
     """Export a run or a corpus to a format that other tools read. NAME is for hub alone.
 
     \b
+    folder                 a run to serve on another machine
     sentence-transformers  the query encoder, and the article vectors
     onnx                   the query encoder as ONNX, checked against torch
     faiss                  the index, and the article ids

@@ -20,6 +20,12 @@ def _encoder(run: Path, out: Path) -> str:
     return f"the query encoder and article vectors of {run}"
 
 
+def _folder(run: Path, out: Path) -> str:
+    from statgraph_exports.run_folder import export_run_folder
+
+    return f"what {run} needs to answer ({export_run_folder(run, out) / 1e6:,.1f} MB)"
+
+
 def _onnx(run: Path, out: Path) -> str:
     from statgraph_exports.onnx_folder import export_onnx
 
@@ -48,8 +54,9 @@ def _graphml(source: Path | Corpus, out: Path) -> str:
 
 
 BEIR, GRAPHML, HUB = "beir", "graphml", "hub"
-OF_RUNS, OF_CORPORA = ("sentence-transformers", "onnx", "faiss"), (BEIR, "parquet", GRAPHML)
+OF_RUNS, OF_CORPORA = ("folder", "sentence-transformers", "onnx", "faiss"), (BEIR, "parquet", GRAPHML)
 _WRITERS: Mapping[str, Callable[[Any, Path], str]] = {
+    "folder": _folder,
     "sentence-transformers": _encoder,
     "onnx": _onnx,
     "faiss": _faiss,

@@ -12,10 +12,10 @@ from statgraph.corpus.acts.reader import Act, ActArticle
 from statgraph.corpus.acts.references import ArticleVersion, ReferenceIndex
 from statgraph.corpus.citations.references import REFERENCES
 from statgraph.corpus.draft import Draft
+from statgraph.corpus.records import REFERENCES_ELSEWHERE
 from statgraph.corpus.validity import VALID_FROM, VALID_TO
 
 _AGAIN = "~"  # before the count of an id that comes again in an act
-REFERENCES_ELSEWHERE = "references_elsewhere"  # in an article's metadata: targets that are not in the corpus
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,15 @@ def test_references_lead_both_ways(open_page, expect):
     expect(page.locator(".part-references h4").last).to_have_text("Referred to by")
 
 
+def test_addresses_in_other_laws_are_links(open_page, answers, expect):
+    elsewhere = ["https://www.law.example/eli/2018/1"]
+    changed = answers(change=lambda answer: answer | {"elsewhere": elsewhere})
+    page = open_page("/?article=H26", before=lambda page: page.route("**/api/articles/*", changed))
+    away = page.locator(".part-references").get_by_role("link", name="law.example/eli/2018/1")
+    expect(away).to_have_attribute("href", elsewhere[0])
+    expect(page.locator(".part-references h4").last).to_have_text("In other laws")
+
+
 def test_its_place_in_the_contents_is_open(open_page, service, expect):
     page = open_page("/?article=H26")
     current = page.locator(".contents [aria-current]")

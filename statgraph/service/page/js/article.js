@@ -153,12 +153,12 @@ function lawText({ article_id: id, text, mentions }) {
 }
 
 function articleView(article) {
-  const { refers_to: to, referred_by: by } = article;
-  const referred = to.length + by.length > 0;
+  const { refers_to: to, referred_by: by, elsewhere } = article;
+  const referred = to.length + by.length + elsewhere.length > 0;
   const sections = [
     part("text", el("div", { class: "law", lang: textLanguage() }, lawText(article))),
     article.versions.length > 1 ? part("versions", ...versionList(article)) : null,
-    referred ? part("references", links("refers_to", to), links("referred_by", by)) : null,
+    referred ? part("references", links("refers_to", to), links("referred_by", by), addresses(elsewhere)) : null,
     part("graph", graphBox(article.article_id)),
     part("contents", el("div", { class: "contents-frame" }, contentsTree(article.headings))),
   ].filter(Boolean);
@@ -200,6 +200,12 @@ function links(key, articles) {
     el("h4", {}, say(key)),
     el("ul", { class: "references" }, articles.map((article) => el("li", {}, articleLink(article)))),
   );
+}
+
+function addresses(elsewhere) {
+  const shown = (href) => el("a", { href, rel: "noreferrer" }, href.replace(/^https?:\/\/(www\.)?/, ""));
+  const items = elsewhere.map((href) => el("li", {}, shown(href)));
+  return items.length ? el("div", {}, el("h4", {}, say("elsewhere")), el("ul", { class: "references" }, items)) : null;
 }
 
 function inForce(article) {

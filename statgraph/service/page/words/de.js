@@ -47,8 +47,8 @@ export default {
   path: "Stelle im Gesetz",
   path_whole: "Ganzen Pfad anzeigen",
 
-  right: "Beantwortet sie",
-  wrong: "Beantwortet sie nicht",
+  right: "Passt",
+  wrong: "Passt nicht",
   feedback_why: "Ihre Bewertung wird zusammen mit Ihrer Frage gespeichert",
   feedback_thanks: "Danke, zusammen mit Ihrer Frage gespeichert. Ein zweiter Klick nimmt es zurück.",
   feedback_taken_back: "Zurückgenommen.",
@@ -102,6 +102,7 @@ export default {
   references: "Verweise",
   refers_to: "Verweist auf",
   referred_by: "Hierauf verweisen",
+  elsewhere: "In anderen Gesetzen",
   graph: "Umgebung",
   contents: "Inhalt",
 

@@ -101,6 +101,7 @@ export default {
   references: "References",
   refers_to: "Refers to",
   referred_by: "Referred to by",
+  elsewhere: "In other laws",
   graph: "Neighbourhood",
   contents: "Contents",
 

@@ -51,8 +51,8 @@ export default {
   path: "Lugar en la ley",
   path_whole: "Mostrar la ruta completa",
 
-  right: "La responde",
-  wrong: "No la responde",
+  right: "Responde",
+  wrong: "No responde",
   feedback_why: "Su valoración se guarda junto con su pregunta",
   feedback_thanks: "Gracias, guardado junto con su pregunta. Un segundo clic lo retira.",
   feedback_taken_back: "Retirado.",
@@ -106,6 +106,7 @@ export default {
   references: "Remisiones",
   refers_to: "Remite a",
   referred_by: "Remiten a él",
+  elsewhere: "En otras leyes",
   graph: "Entorno",
   contents: "Índice",
 

@@ -106,6 +106,7 @@ export default {
   references: "Renvois",
   refers_to: "Renvoie à",
   referred_by: "Cité par",
+  elsewhere: "Dans d’autres textes",
   graph: "Voisinage",
   contents: "Sommaire",
 

@@ -106,6 +106,7 @@ export default {
   references: "Rinvii",
   refers_to: "Rinvia a",
   referred_by: "Richiamato da",
+  elsewhere: "In altre leggi",
   graph: "Contesto",
   contents: "Indice",
 

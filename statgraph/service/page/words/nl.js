@@ -47,8 +47,8 @@ export default {
   path: "Plaats in de wet",
   path_whole: "Het hele pad tonen",
 
-  right: "Geeft antwoord",
-  wrong: "Geeft geen antwoord",
+  right: "Past",
+  wrong: "Past niet",
   feedback_why: "Uw oordeel wordt samen met uw vraag bewaard",
   feedback_thanks: "Bedankt, samen met uw vraag bewaard. Klik nogmaals om het terug te nemen.",
   feedback_taken_back: "Teruggenomen.",
@@ -102,6 +102,7 @@ export default {
   references: "Verwijzingen",
   refers_to: "Verwijst naar",
   referred_by: "Hiernaar verwijzen",
+  elsewhere: "In andere wetten",
   graph: "Omgeving",
   contents: "Inhoud",
 

@@ -1,0 +1,13 @@
+"""statgraph without a transformer, trained on questions and texts that cite the law, which the others cannot use."""
+
+from statgraph import Corpus, Retriever, train
+
+
+def build(law, folder):
+    corpus = Corpus.from_dicts(law.articles, law.questions, language=law.language, citing=law.citing)
+    train(corpus, fast=True, device="cpu", out=folder / "run")
+
+
+def reopen(folder, law):
+    retriever = Retriever.load(folder / "run", device="cpu")
+    return lambda question, k: [hit.article_id for hit in retriever.search(question, k)]

@@ -1,0 +1,134 @@
+"""A release: version, dated changelog, wheels and source distributions that were checked, one commit and its tag.
+
+    python -m tools.release 0.2.0 [--dry-run]             # pip install build twine
+
+All is done in a clone of the last commit: a release that fails leaves nothing in the checkout, and with --dry-run a
+whole one leaves neither commit nor tag. dist/VERSION/ has what was built, and NOTES.md. Nothing is pushed or uploaded:
+the last line prints how.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+REPO = Path(__file__).parents[1]
+CHANGELOG, PACKAGE = "CHANGELOG.md", "statgraph/__init__.py"
+_VERSION = re.compile(r'^(__version__|version) = "[^"]*"$', re.MULTILINE)
+_UNRELEASED = re.compile(r"^## \[Unreleased\]\n(.*?)(?=^## \[|\Z)", re.MULTILINE | re.DOTALL)
+_RELEASED = re.compile(r"^## \[(\d+)\.(\d+)\.(\d+)\]", re.MULTILINE)
+
+
+class ReleaseError(Exception):
+    """What stands in the way of a release, in a line."""
+
+
+def release(
+    repo: Path, version: str, *, date: str, dry_run: bool = False, build: Callable[[Path, Path], None] | None = None
+) -> str:
+    """Release a version of a repository, and return its notes.
+
+    Args:
+        repo: the checkout, with nothing to commit.
+        version: X.Y.Z, higher than those of the changelog.
+        date: the day of the release, YYYY-MM-DD.
+        dry_run: whether to leave the checkout without commit and tag.
+        build: builds and checks the distributions of a checkout into a folder; None for `build_all`.
+
+    Raises:
+        ReleaseError: if the checkout is not ready, or a step fails.
+    """
+    _check_ready(repo, version)
+    with tempfile.TemporaryDirectory() as folder:
+        clone, out = Path(folder) / "clone", Path(folder) / version
+        _run("git", "clone", "--quiet", repo, clone, cwd=repo)
+        notes = _write_version(clone, version, date)
+        out.mkdir()
+        (build or build_all)(clone, out)
+        (out / "NOTES.md").write_text(notes, encoding="utf-8")
+        identity = [
+            part
+            for key in ("user.name", "user.email")
+            for part in ("-c", f"{key}={_run('git', 'config', key, cwd=repo)}")
+        ]
+        _run("git", *identity, "commit", "--quiet", "--all", "--message", f"Release {version}", cwd=clone)
+        message = ("--cleanup=verbatim", "--message", notes)
+        _run("git", *identity, "tag", "--annotate", f"v{version}", *message, cwd=clone)
+        shutil.copytree(out, repo / "dist" / version)
+        if not dry_run:
+            _run("git", "pull", "--quiet", "--ff-only", "--tags", clone, "HEAD", cwd=repo)
+    return notes
+
+
+def build_all(repo: Path, out: Path) -> None:
+    """Build and check the package and its extensions: source distributions, and wheels from those."""
+    for project in (repo, *(path.parent for path in sorted(repo.glob("extensions/*/pyproject.toml")))):
+        _run(sys.executable, "-m", "build", "--no-isolation", "--outdir", out, project, cwd=repo)
+    _run(sys.executable, "-m", "twine", "check", *sorted(out.iterdir()), cwd=repo)
+
+
+def _check_ready(repo: Path, version: str) -> None:
+    if not re.fullmatch(r"\d+\.\d+\.\d+", version):
+        raise ReleaseError(f"{version}: not a version; write it like 0.2.0")
+    if changed := _run("git", "status", "--porcelain", cwd=repo):
+        raise ReleaseError(f"{changed.splitlines()[0].split()[-1]}: not committed; commit or stash what changed")
+    if _run("git", "tag", "--list", f"v{version}", cwd=repo):
+        raise ReleaseError(f"v{version}: tagged already; choose a higher version")
+    if (repo / "dist" / version).exists():
+        raise ReleaseError(f"dist/{version}: exists already; remove it")
+    text = (repo / CHANGELOG).read_text(encoding="utf-8")
+    if not (found := _UNRELEASED.search(text)) or not found[1].strip():
+        raise ReleaseError(f"{CHANGELOG}: nothing under '## [Unreleased]'; write what changed")
+    released = max((tuple(map(int, numbers)) for numbers in _RELEASED.findall(text)), default=(0, 0, 0))
+    if tuple(map(int, version.split("."))) <= released:
+        raise ReleaseError(f"{version}: not above {'.'.join(map(str, released))}, the last of {CHANGELOG}")
+
+
+def _write_version(repo: Path, version: str, date: str) -> str:
+    """Write the version into the package and the extensions, and date the changelog; return the notes."""
+    for path in (repo / PACKAGE, *sorted(repo.glob("extensions/*/pyproject.toml"))):
+        written, n_places = _VERSION.subn(rf'\1 = "{version}"', path.read_text(encoding="utf-8"))
+        if n_places != 1:
+            raise ReleaseError(f"{path.relative_to(repo)}: {n_places} lines with a version instead of one")
+        path.write_text(written, encoding="utf-8")
+    text = (repo / CHANGELOG).read_text(encoding="utf-8")
+    dated = text.replace("## [Unreleased]\n", f"## [Unreleased]\n\n## [{version}] - {date}\n", 1)
+    (repo / CHANGELOG).write_text(dated, encoding="utf-8")
+    return f"statgraph {version}\n\n{_UNRELEASED.search(text)[1].strip()}\n"
+
+
+def _run(*command: object, cwd: Path) -> str:
+    """Return what a command prints; ReleaseError with its last line if it fails."""
+    done = subprocess.run(list(map(str, command)), cwd=cwd, capture_output=True, text=True)
+    if done.returncode:
+        said = (done.stderr.strip() or done.stdout.strip() or "no reason given").splitlines()[-1]
+        raise ReleaseError(f"{' '.join(map(str, command[:4]))} ...: {said}")
+    return done.stdout.strip()
+
+
+def main() -> int:
+    """Release the version that was named; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("version", metavar="VERSION", help="X.Y.Z")
+    parser.add_argument("--dry-run", action="store_true", help="build and check, but neither commit nor tag")
+    given = parser.parse_args()
+    try:
+        print(release(REPO, given.version, date=datetime.date.today().isoformat(), dry_run=given.dry_run))
+    except ReleaseError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        return 1
+    print(f"dist/{given.version}/ has what was built, and NOTES.md.")
+    if not given.dry_run:
+        print(f"Then: git push --follow-tags; python -m twine upload dist/{given.version}/statgraph*")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
