@@ -52,8 +52,8 @@ def calibrate(
     else:
         ensemble.calibration = replace(Calibration.read(DEFAULT), off_topic=of_law.off_topic_cosine)
         job.options.announce(
-            f"probabilities as fitted on other laws: they order hits and questions, their level may be wrong; {_ENOUGH} "
-            "labelled dev questions set it"
+            "probabilities as fitted on other laws: they order hits and questions, their level may be wrong; "
+            f"{_ENOUGH} labelled dev questions set it"
         )
     ensemble.calibration.write(run.calibration)
 
