@@ -42,7 +42,7 @@ def test_every_row_can_be_run(name, regime):
         assert {run.config.encoder.backbone for run in runs if run.config.retriever == "dense"} <= {BACKBONES[regime]}
     tuned = [row.tuned for row in spec.rows]  # when the table is made, not when it is planned
     same = {
-        (str(run.config), run.row.without_questions, run.row.without, run.row.retrained, later)
+        (str(run.config), run.row.without_questions, run.row.without, run.row.baseline, run.row.retrained, later)
         for run, later in zip(runs, tuned, strict=True)
     }
     assert len(same) == len(runs)  # no two rows are the same run
