@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +34,6 @@ def tuned_bm25(
     heading_path: bool = True,
     stop_words: bool = False,
     out: Path | str | None = None,
-    by_question: dict[str, list[list[float]]] | None = None,
 ) -> GridResult:
     """Return each metric of BM25 at every pair of `k1s` and `bs`, as means over the dev questions.
 
@@ -46,7 +45,6 @@ def tuned_bm25(
         select_by: what decides which is best, if the corpus is not too small for it; quality decides between equals.
         heading_path: put the headings in front of an article's text.
         stop_words: match the stop words of a question too.
-        by_question: is filled with each metric of every question, a list a point in the order of k1 and then b.
         out: a folder to write the grid to, as `write_grid` does; None to write nothing.
 
     Raises:
@@ -57,16 +55,19 @@ def tuned_bm25(
     labels = corpus.label_rows(questions)
     metric = deciding_metric(select_by, n_articles)
 
+    by_question: dict[str, list[list[float]]] = {}
+
     def evaluate(rankings: list[np.ndarray]) -> dict[str, float]:
         metrics = question_metrics(rankings, labels, n_articles)
         means = aggregate(metrics)
-        for name in means if by_question is not None else ():
+        for name in means:
             by_question.setdefault(name, []).append(metrics[name].tolist())
         return means
 
     texts = article_texts(corpus.articles, heading_path=heading_path)
     counts = TermCounts(texts, corpus.language, [question.text for question in questions], stop_words=stop_words)
     result = bm25_grid(counts, grid, evaluate, metric=metric, tie_breaker=QUALITY, depth=DEPTH)
+    result = replace(result, by_question=by_question)
     if out is not None:
         write_grid(result, corpus, Path(out))
     return result

@@ -85,10 +85,9 @@ def _similarity_lines(values: Mapping) -> list[str]:
 
 def bm25_over_grid(corpus: Corpus, picture: Path) -> Analysis:
     """Return BM25's dev recall for each k1 and b, and draw it (G-DSR, figure 4)."""
-    by_question: dict[str, list[list[float]]] = {}
-    grid = tuned_bm25(corpus, select_by="R@200", by_question=by_question)
+    grid = tuned_bm25(corpus, select_by="R@200")
     draw_grid(grid, corpus, picture)
-    kept = {name: by_question[name] for name in dict.fromkeys((grid.metric, grid.tie_breaker)) if name}
+    kept = {name: grid.by_question[name] for name in dict.fromkeys((grid.metric, grid.tie_breaker)) if name}
     about = {"metric": grid.metric, "tie_breaker": grid.tie_breaker, "k1s": grid.k1s, "bs": grid.bs}
     return _analysis(GRID, {**about, "by_question": kept})
 
