@@ -190,8 +190,9 @@ class GraphConfig:
     )
     target_edges: str = setting(
         "mask",
-        choices=("mask", "keep"),
-        help="Whether the batch's own question-article edges are masked while the loss asks for them.",
+        choices=("mask", "pair", "keep"),
+        help="Which question-article edges are masked while the loss asks for them: all of the batch's questions "
+        "(mask), those of its pairs alone (pair) or none (keep).",
     )
     heading_path: bool = setting(True, later=True, help="A heading's node is its whole path; else its own title.")
 

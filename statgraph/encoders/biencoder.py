@@ -65,6 +65,9 @@ class BiEncoder(nn.Module, ABC):
     def question_parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict]:
         """Return the optimiser's groups of what this regime trains in the question encoder."""
 
+    def part(self) -> None:
+        """Give questions an encoder of their own, as it is now, where both sides share one; the articles' stays."""
+
     @abstractmethod
     def save_question_encoder(self, folder: Path) -> None:
         """Write the question encoder as a plain sentence-transformers folder."""

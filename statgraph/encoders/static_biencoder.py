@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,7 +29,7 @@ _DISTILLATION = 2  # counts the ways of distilling: raise it with one that gives
 
 
 class StaticBiEncoder(BiEncoder):
-    """A `StaticEncoder` with its tokenizer, shared by both sides."""
+    """A `StaticEncoder` with its tokenizer, shared by both sides until `part` gives questions a copy to train."""
 
     encode_batch = 4096
 
@@ -38,6 +39,17 @@ class StaticBiEncoder(BiEncoder):
         self.encoder = encoder
         self.max_tokens = max_tokens
         self.encoder.requires_grad_(trained)
+        self.own: StaticEncoder | None = None  # of the questions, once they have one
+
+    @property
+    def question_encoder(self) -> StaticEncoder:
+        """Return what encodes questions."""
+        return self.encoder if self.own is None else self.own
+
+    def part(self) -> None:
+        if self.own is None:
+            self.own = copy.deepcopy(self.encoder)
+            self.encoder.requires_grad_(False)
 
     @property
     def width(self) -> int:
@@ -54,19 +66,20 @@ class StaticBiEncoder(BiEncoder):
         return self.encoder.similarity
 
     def questions(self, inputs: TokenBags) -> torch.Tensor:
-        return self.encoder(inputs)
+        return self.question_encoder(inputs)
 
     def articles(self, inputs: TokenBags) -> torch.Tensor:
         return self.encoder(inputs)
 
     def parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict]:
         """Return the token vectors and the token weights, each with its learning rate."""
-        if not self.encoder.vectors.requires_grad:
+        encoder = self.question_encoder
+        if not encoder.vectors.requires_grad:
             return []
-        return [{"params": [self.encoder.vectors], "lr": lr}, {"params": [self.encoder.weights], "lr": weight_lr}]
+        return [{"params": [encoder.vectors], "lr": lr}, {"params": [encoder.weights], "lr": weight_lr}]
 
     def question_parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict]:
-        """Return the same groups: the encoder is shared."""
+        """Return the same groups: the encoder is shared, or the articles' no longer trains."""
         return self.parameter_groups(lr=lr, weight_lr=weight_lr)
 
     def save_question_encoder(self, folder: Path) -> None:
@@ -82,7 +95,8 @@ class StaticBiEncoder(BiEncoder):
         quiet_transformers()
         cutting = Tokenizer.from_str(self.tokenizer.to_str())
         cutting.enable_truncation(self.max_tokens)
-        weighted = self.encoder.vectors.detach() * self.encoder.weights.detach().unsqueeze(1)
+        encoder = self.question_encoder
+        weighted = encoder.vectors.detach() * encoder.weights.detach().unsqueeze(1)
         floor = dense_module(*self.similarity.query_projection(torch.eye(self.width), torch.full((self.width,), FLOOR)))
         modules = [StaticEmbedding(cutting, embedding_weights=weighted.cpu().numpy()), floor]
         modules += [Normalize()] * self.similarity.unit_length

@@ -87,7 +87,7 @@ class BlockSampler:
             all.
         target_edges: `mask` hides the edges between articles and the batch's own questions, both ways, so that the
             network cannot read the answer off them, and those of the citing texts that belong to these questions;
-            `keep` leaves them in.
+            `pair` hides those of the batch's own pairs alone, and `keep` leaves all in.
         citation_dropout: chance, per article and batch, that all its edges to questions and citing texts are hidden. It
             shows the network articles that no reader cites, which are most of the law.
 
@@ -103,7 +103,7 @@ class BlockSampler:
         for fanout in fanouts:
             check_setting(GnnConfig, "fanout", fanout, place="gnn.fanout")
         self._graph = graph
-        self._masks = target_edges == "mask"
+        self._target_edges = target_edges
         self._citation_dropout = citation_dropout
         self._readers = [relation for relation in _READERS if relation.forward_type in graph.edge_types]
         rows = {question_id: row for row, question_id in enumerate(graph.question_ids)}
@@ -116,6 +116,7 @@ class BlockSampler:
         output_nodes: Mapping[str, torch.Tensor],
         *,
         target_questions: torch.Tensor | None = None,
+        target_pairs: torch.Tensor | None = None,
         generator: torch.Generator | None = None,
     ) -> Blocks:
         """Return the blocks under the output nodes (rows by node type, each row at most once).
@@ -125,12 +126,14 @@ class BlockSampler:
 
         Args:
             target_questions: rows of the questions that the loss asks about; the output questions where not given.
+            target_pairs: (pairs, 2), the questions and articles that it asks for.
             generator: source of the citation dropout's choices.
         """
         no_rows = torch.empty(0, dtype=torch.int64)
         seeds = {node_type: output_nodes.get(node_type, no_rows) for node_type in self._graph.node_types}
         heterograph = self._heterograph.local_var()
-        visible = self._visible(seeds[QUESTION] if target_questions is None else target_questions, generator)
+        questions = seeds[QUESTION] if target_questions is None else target_questions
+        visible = self._visible(questions, target_pairs, generator)
         for relation, edges in visible.items():
             for edge_type in relation.edge_types:  # an edge and its reverse have the same id
                 heterograph.edges[edge_type].data[_VISIBLE] = edges
@@ -141,7 +144,9 @@ class BlockSampler:
                 layers.insert(0, _block(self._graph, layer))
         return Blocks(tuple(layers), input_nodes=nodes, output_nodes=seeds)
 
-    def _visible(self, questions: torch.Tensor, generator: torch.Generator | None) -> dict[Relation, torch.Tensor]:
+    def _visible(
+        self, questions: torch.Tensor, pairs: torch.Tensor | None, generator: torch.Generator | None
+    ) -> dict[Relation, torch.Tensor]:
         """Return which edges of the readers' relations may be sampled, (edges,) bool each."""
         graph, open_articles = self._graph.heterograph, None
         if self._readers and self._citation_dropout:
@@ -150,7 +155,9 @@ class BlockSampler:
         visible = {}
         for relation in self._readers:
             edges = torch.ones(graph.num_edges(relation.forward_type), dtype=torch.bool)
-            if self._masks:
+            if self._target_edges == "pair" and relation.source == QUESTION and pairs is not None:
+                edges[graph.edge_ids(*pairs.unique(dim=0).T.contiguous(), etype=relation.forward_type)] = False
+            elif self._target_edges != "keep":
                 texts = torch.isin(self._citing_questions, questions).nonzero().flatten()
                 rows = {QUESTION: questions, CITING: texts}[relation.source]
                 edges[graph.out_edges(rows, form="eid", etype=relation.forward_type)] = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -48,13 +48,15 @@ class GridPoint:
 @dataclass(frozen=True)
 class GridResult:
     """Every metric at every point of a grid: `values[name]` is (k1s, bs) float64. `metric` is what counts as best, and
-    between equals `tie_breaker`, if any."""
+    between equals `tie_breaker`, if any. `by_question[name]` has every question's value for each point, in the order
+    of k1 and then b; it is empty where they were not kept."""
 
     k1s: tuple[float, ...]
     bs: tuple[float, ...]
     values: Mapping[str, np.ndarray]
     metric: str
     tie_breaker: str = ""
+    by_question: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)
 
     @property
     def best(self) -> GridPoint:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -55,12 +55,19 @@ def tuned_bm25(
     labels = corpus.label_rows(questions)
     metric = deciding_metric(select_by, n_articles)
 
+    by_question: dict[str, list[list[float]]] = {}
+
     def evaluate(rankings: list[np.ndarray]) -> dict[str, float]:
-        return aggregate(question_metrics(rankings, labels, n_articles))
+        metrics = question_metrics(rankings, labels, n_articles)
+        means = aggregate(metrics)
+        for name in means:
+            by_question.setdefault(name, []).append(metrics[name].tolist())
+        return means
 
     texts = article_texts(corpus.articles, heading_path=heading_path)
     counts = TermCounts(texts, corpus.language, [question.text for question in questions], stop_words=stop_words)
     result = bm25_grid(counts, grid, evaluate, metric=metric, tie_breaker=QUALITY, depth=DEPTH)
+    result = replace(result, by_question=by_question)
     if out is not None:
         write_grid(result, corpus, Path(out))
     return result

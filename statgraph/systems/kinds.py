@@ -61,8 +61,7 @@ class Dense(SystemKind):
                 "transformer; name one, such as camembert-base or its folder"
             )
         check_sharing(encoder, static=is_static(encoder.backbone))
-        is_one = is_static(encoder.backbone) or encoder.shared
-        if is_one and config.stage2.epochs and config.stage2.train_encoders == "query":
+        if encoder.shared and config.stage2.epochs and config.stage2.train_encoders == "query":
             raise UsageError(
                 "stage2.train_encoders: query needs question and article encoders of their own, and "
                 f"'{encoder.backbone}' is one for both; use both or none"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch.nn import functional
 
 from statgraph.config import Stage2Config
 from statgraph.distributed import current_world
@@ -14,7 +15,7 @@ from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import Block, Blocks, BlockSampler
 from statgraph.graph.relations import ARTICLE, QUESTION
 from statgraph.negatives.source import NegativeSource
-from statgraph.training.losses import contrastive_loss, distillation_losses, similarities
+from statgraph.training.losses import contrastive_loss, distillation_losses, score_distillation, similarities
 from statgraph.training.pairs import PairMix, PairSource, answers_among
 from statgraph.training.text_model import EncoderStage, GraphTexts, NodeBank, TextModel, with_fresh
 
@@ -94,6 +95,9 @@ class Stage2(EncoderStage):
         negatives: Mapping[str, NegativeSource],
     ):
         super().__init__(model, negatives)
+        if config.train_encoders == "query":
+            model.encoders.part()
+        self._agreement: list[torch.Tensor] = []  # of the epoch's batches
         self._graph_encoder = graph.encoder
         self._sampler = graph.sampler
         self._whole_graph = [graph.whole_graph.to(model.device)] * len(graph.encoder.layers)
@@ -147,6 +151,7 @@ class Stage2(EncoderStage):
 
     def begin_epoch(self, epoch: int, epochs: int) -> None:
         """Renew the bank where encoders train, and show the current model to the source of hard negatives."""
+        self._agreement.clear()
         self._bank.renew()
         self._begin_negatives(epoch, epochs, self._texts.questions)
 
@@ -166,6 +171,7 @@ class Stage2(EncoderStage):
             blocks = self._sampler.sample(
                 {ARTICLE: torch.from_numpy(share(articles)), QUESTION: torch.from_numpy(share(questions))},
                 target_questions=torch.from_numpy(questions),
+                target_pairs=torch.from_numpy(gold),
                 generator=generator,
             )
             yield _Batch(gold, beside, questions, articles, blocks)
@@ -179,6 +185,7 @@ class Stage2(EncoderStage):
         similarity = self._encoders.similarity
         teacher = similarities(vectors.teacher, vectors.articles, similarity)  # (questions, articles)
         student = similarities(vectors.student, vectors.articles, similarity)
+        self._note_agreement(vectors)
         contrastive = 0.0
         for scores, share in ((teacher, 1 - config.student_share), (student, config.student_share)):
             if share:
@@ -198,6 +205,22 @@ class Stage2(EncoderStage):
         for name, pairs in batch.beside.items():
             total, count = total + len(pairs) * self._beside_loss(name, batch, vectors), count + len(pairs)
         return total / count
+
+    def dev_metrics(self) -> dict[str, float] | None:
+        """Return the dev metrics and, after an epoch, how alike student and teacher were in its batches: `teacher
+        cosine`, and `teacher KL` of the distributions over the batch's articles."""
+        metrics = super().dev_metrics()
+        if metrics is None or not self._agreement:
+            return metrics
+        cosine, divergence = torch.stack(self._agreement).mean(dim=0).tolist()
+        return metrics | {"teacher cosine": round(cosine, 5), "teacher KL": round(divergence, 5)}
+
+    @torch.no_grad()
+    def _note_agreement(self, vectors: _Vectors) -> None:
+        teacher, student = vectors.teacher.float(), vectors.student.float()
+        settings = {"similarity": self._encoders.similarity, "temperature": self._config.temperature}
+        divergence = score_distillation(teacher, student, vectors.articles, **settings)
+        self._agreement.append(torch.stack([functional.cosine_similarity(teacher, student).mean(), divergence]))
 
     def _new_index_vectors(self) -> np.ndarray:
         """Return the graph-enriched vectors of all articles."""

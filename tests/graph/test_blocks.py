@@ -256,3 +256,19 @@ def test_types_without_seeds_have_no_outputs(dense_graph, seeds):
 def test_wrong_options_are_refused(town, options, what):
     with pytest.raises(UsageError, match=what):
         BlockSampler(build_graph(town), **{"fanouts": [-1], **options})
+
+
+def test_of_a_pair_only_its_own_edge_is_hidden(town, layer_edges):
+    graph = build_graph(town)
+    everything = {"article": torch.arange(6), "question": torch.arange(3)}
+
+    def cited(pairs):
+        sampler = BlockSampler(graph, fanouts=[-1], target_edges="pair")
+        target = torch.tensor(pairs, dtype=torch.int64).reshape(-1, 2)
+        (found,) = layer_edges(graph, sampler.sample(everything, target_pairs=target))
+        return set(citations(found))
+
+    every = cited([])
+    assert len(every) == 4
+    for pair in every:
+        assert cited([pair, pair]) == every - {pair}

@@ -136,7 +136,7 @@ def test_distillation_alone_and_left_out(built, village):
     articles, teacher, loss = seen_vectors(stage, graph_encoder, batch)
     assert loss == pytest.approx(contrastive_by_hand(teacher, articles, batch, village), rel=1e-4)
     stage.loss(batch).backward()
-    assert encoders.encoder.vectors.grad is None  # nothing asks of the student, and the bank is frozen
+    assert encoders.question_encoder.vectors.grad is None  # nothing asks of the student, and the bank is frozen
 
 
 @pytest.mark.parametrize("batch_size", [1, 7])
@@ -174,7 +174,7 @@ def test_with_encoders_the_batchs_own_texts_have_gradients(built, village, vocab
     stage, encoders, graph_encoder, _ = built(replace(ALONG, headings=0.0), headings=False)
     batch = first_batch(stage)
     stage.loss(batch).backward()
-    touched = set(torch.nonzero(encoders.encoder.vectors.grad.abs().sum(1)).flatten().tolist())
+    touched = set(torch.nonzero(encoders.question_encoder.vectors.grad.abs().sum(1)).flatten().tolist())
     own = tokens_of([village.articles[row].text for row in batch.articles], vocabulary)
     asked = tokens_of([gold_pairs(village).texts[row] for row in batch.questions], vocabulary)
     assert touched == own | asked  # and no heading's, and no other article's: those come from the bank
@@ -184,7 +184,7 @@ def test_with_encoders_the_batchs_own_texts_have_gradients(built, village, vocab
 def test_without_encoders_only_the_question_encoder_and_the_graph_have(built, village, vocabulary):
     stage, encoders, graph_encoder, _ = built()
     stage.loss(first_batch(stage)).backward()
-    touched = set(torch.nonzero(encoders.encoder.vectors.grad.abs().sum(1)).flatten().tolist())
+    touched = set(torch.nonzero(encoders.question_encoder.vectors.grad.abs().sum(1)).flatten().tolist())
     assert touched == tokens_of(gold_pairs(village).texts, vocabulary)
     assert all(parameter.grad is not None for parameter in graph_encoder.parameters())
 
@@ -195,7 +195,7 @@ def test_parameter_groups_have_their_rates(built):
         graph, vectors, weights = stage.parameter_groups()
         assert (graph["lr"], vectors["lr"], weights["lr"]) == (0.01, 0.02, 0.02)
         assert len(graph["params"]) == len(list(graph_encoder.parameters()))
-        assert vectors["params"][0] is encoders.encoder.vectors
+        assert vectors["params"][0] is encoders.question_encoder.vectors
 
 
 @pytest.mark.parametrize(("config", "changes"), [(CONFIG, False), (ALONG, True)])
@@ -203,7 +203,8 @@ def test_a_frozen_bank_stays_as_the_encoders_were(built, config, changes):
     stage, *_ = built(config)
     before = stage.index_vectors()
     weights = {name: tensor.clone() for name, tensor in stage.weights().items()}
-    weights["text.encoder.vectors"] += torch.randn(weights["text.encoder.vectors"].shape)
+    (vectors,) = (name for name in weights if name.startswith("text.") and name.endswith(".vectors"))
+    weights[vectors] += torch.randn(weights[vectors].shape)
     stage.load_weights(weights)
     assert (stage.index_vectors() == before).all() != changes
 
@@ -353,3 +354,34 @@ def test_without_a_weight_synthetic_questions_leave_no_trace(built, tmp_path, tr
         for synthetic in (SYNTHETIC, ())
     ]
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+
+
+def test_questions_alone_get_an_encoder_of_their_own_and_leave_the_articles(built, village):
+    stage, encoders, _, _ = built(replace(CONFIG, student_share=0.5), headings=False, synthetic=())
+    before = encoders.articles(encoders.article_inputs(["water of a well"])).detach().clone()
+    optimizer = torch.optim.SGD(stage.parameter_groups(), lr=1.0)
+    stage.loss(first_batch(stage)).backward()
+    optimizer.step()
+    inputs = encoders.question_inputs(["water of a well"])
+    assert torch.equal(encoders.articles(inputs), before)
+    assert not torch.allclose(encoders.questions(inputs), before)
+
+
+def test_without_distillation_or_a_loss_of_its_own_nothing_teaches_the_student(built):
+    stage, encoders, _, _ = built(replace(CONFIG, distillation="none"), headings=False, synthetic=())
+    stage.loss(first_batch(stage)).backward()
+    assert [parameter.grad for parameter in encoders.question_encoder.parameters()] == [None, None]
+
+
+def test_an_epoch_tells_how_alike_student_and_teacher_are(built):
+    stage, encoders, graph_encoder, _ = built(synthetic=())
+    assert "teacher cosine" not in stage.dev_metrics()
+    stage.begin_epoch(1, 1)
+    batch = first_batch(stage)
+    articles, teacher, _ = seen_vectors(stage, graph_encoder, batch)
+    student = encoders.questions(stage._texts.questions.take(torch.from_numpy(batch.questions))).detach()
+    metrics = stage.dev_metrics()
+    cosines = torch.nn.functional.cosine_similarity(teacher, student)
+    assert metrics["teacher cosine"] == pytest.approx(float(cosines.mean()), abs=2e-5)
+    by_hand = divergence_by_hand(teacher @ articles.T, student @ articles.T)
+    assert metrics["teacher KL"] == pytest.approx(by_hand, abs=2e-4)

@@ -90,7 +90,7 @@ class AblationRuns(CorpusRuns):
         base = self._claimed(planned)
         if base not in self._trained:
             self._trained.clear()
-            self._trained[base] = self._train(planned, options)
+            self._trained[base] = self.ensemble_of(planned, options)
         trained = self._trained[base]
         ranks = _without(trained, planned.row.without, self.corpus)
         metrics = metrics_of_sets(ranks, self.corpus, self.split)
@@ -113,7 +113,7 @@ class AblationRuns(CorpusRuns):
     def _claimed(self, planned: PlannedRun) -> str:
         return run_id(planned.config, self.corpus.content_hash, self.split, "ablation")
 
-    def _train(self, planned: PlannedRun, options: TrainingOptions) -> _Trained:
+    def ensemble_of(self, planned: PlannedRun, options: TrainingOptions) -> _Trained:
         """Return the ensemble with its folds, its members and theirs from the store as far as they are there."""
         corpus, config = self.corpus, kind_of(planned.config).for_corpus(planned.config, self.corpus)
         folder = self.store.trained_folder(self._claimed(planned))
@@ -142,7 +142,7 @@ class AblationRuns(CorpusRuns):
         def quality(rankings: list[np.ndarray]) -> np.ndarray:
             return question_metrics(rankings, labels, len(corpus.articles))[QUALITY]
 
-        features, fixed = _held_out_features(parts, questions), whole.ensemble.fixed
+        features, fixed = held_out_features(parts, questions), whole.ensemble.fixed
         learning = learn(features, labels, fixed, config.ranker, quality, groups=groups, seed=config.seed)
         return replace(trained, trees=learning.trees)
 
@@ -175,7 +175,7 @@ def _without(trained: _Trained, without: str, corpus: Corpus) -> _Reduced:
     fixed = whole.ensemble.fixed
     if not trained.trees or without == TREES:
         return _Reduced(whole.ensemble, names, fixed, 0)
-    features, labels = _held_out_features(parts, trained.questions, names), corpus.label_rows(trained.questions)
+    features, labels = held_out_features(parts, trained.questions, names), corpus.label_rows(trained.questions)
     ranker = with_trees(features, labels, fixed, config.ranker, trained.trees, seed=config.seed)
     return _Reduced(whole.ensemble, names, ranker, trained.trees)
 
@@ -201,7 +201,7 @@ def _reduced(part: _Part, without: str, config: RunConfig) -> _Part:
     return replace(part, ensemble=ensemble)
 
 
-def _held_out_features(
+def held_out_features(
     parts: Sequence[_Part], questions: Sequence[Question], names: frozenset[tuple[str, str]] = frozenset()
 ) -> list[Features]:
     """Return the features of questions without those named, each from the ensemble that it was held out of."""

@@ -40,6 +40,12 @@ _SIGNALS = (
     "favours the signal."
 )
 
+_TEACHER = ("teacher cosine", "teacher KL")
+_TEACHER_NOTE = (
+    "In the batches of the last epoch, means over seeds: the cosine of a question's vectors, the query encoder's and "
+    "the graph encoder's, and the KL divergence of their distributions over the batch's articles."
+)
+
 
 @dataclass(frozen=True)
 class About:
@@ -58,7 +64,8 @@ class About:
 def table_text(spec: TableSpec, rows: Sequence[RowSummary], about: About, *, picture: str = "") -> str:
     """Return the whole of table.md; `picture` is the file name of the figure, if there is one."""
     body = _body_by_set(spec, rows) if spec.by_set else _body(spec, rows, picture)
-    lines = [*opening(spec, about), *body, "## Time and memory", "", _TIME_NOTE, "", *time_table(rows)]
+    lines = [*opening(spec, about), *body, *_teachers(rows)]
+    lines += ["## Time and memory", "", _TIME_NOTE, "", *time_table(rows)]
     return "\n".join(lines) + "\n"
 
 
@@ -201,6 +208,20 @@ def _body_by_set(spec: TableSpec, rows: Sequence[RowSummary]) -> list[str]:
             table = _comparison_table(("row",), compared, adjusted=True, signals=signals)
             lines += [f"### {title}, best signal", "", *table, ""]
     return lines
+
+
+def _teachers(rows: Sequence[RowSummary]) -> list[str]:
+    """Return a table of how alike student and teacher were in the last epoch of each row that noted it."""
+    noted = {row.spec.name: [run.about.get("learning_curve") or [{}] for run in row.results.values()] for row in rows}
+    noted = {name: [curve[-1] for curve in curves] for name, curves in noted.items()}
+    shown = {name: last for name, last in noted.items() if all(_TEACHER[0] in record for record in last)}
+    if not shown:
+        return []
+    lines = [f"## Student and teacher\n\n{_TEACHER_NOTE}\n", *header(["row", *_TEACHER])]
+    for name, last in shown.items():
+        means = [f"{np.mean([record[measure] for record in last]):.3f}" for measure in _TEACHER]
+        lines.append(line([name, *means]))
+    return [*lines, ""]
 
 
 def _figures(spec: TableSpec, row: RowSummary, stratum: str) -> list[str]:

@@ -21,8 +21,9 @@ from statgraph.systems.job import TrainingOptions
 from statgraph.systems.presets import resolve_config
 from statgraph_studies.ablation import AblationRuns, with_signal_rows
 from statgraph_studies.analyses import ANALYSES
+from statgraph_studies.baselines import BaselineRuns
 from statgraph_studies.rendering import About, corpus_line, draw_rows, main_tables, opening, table_text
-from statgraph_studies.running import CorpusRuns, PlannedRun, machine, planned_runs, with_tuned_bm25
+from statgraph_studies.running import PlannedRun, machine, planned_runs, with_tuned_bm25
 from statgraph_studies.spec import GRID, TableSpec, measurable_on, short_name, without_metrics
 from statgraph_studies.store import RunBusyError, RunResult, RunStore
 from statgraph_studies.summary import summaries
@@ -89,7 +90,7 @@ def reproduce(
     if spec.ablation:
         config = resolve_config(spec.rows[0].system, request.settings)
         spec = with_signal_rows(spec, kind_of(config).for_corpus(config, corpus))
-    kind = AblationRuns if spec.ablation else CorpusRuns
+    kind = AblationRuns if spec.ablation else BaselineRuns
     runs = kind(corpus, request.split, store, request.corpus_folder, request.keep_runs)
     plan = {"seeds": request.seeds, "backbone": request.backbone, "settings": request.settings}
     wanted = planned_runs(spec, only=request.only, **plan)
@@ -124,7 +125,7 @@ def default_folder(request: Request, corpus_name: str) -> Path:
 
 
 def _carry_out(
-    wanted: Iterable[PlannedRun], runs: CorpusRuns, display: Display, on_line: Callable[[str], None]
+    wanted: Iterable[PlannedRun], runs: BaselineRuns | AblationRuns, display: Display, on_line: Callable[[str], None]
 ) -> dict[str, StatgraphError]:
     """Carry out the runs that are missing; return why those failed that did, by run."""
     problems: dict[str, StatgraphError] = {}

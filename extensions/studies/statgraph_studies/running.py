@@ -177,6 +177,12 @@ class CorpusRuns:
             return result
 
     def _carried_out(self, planned: PlannedRun, options: TrainingOptions) -> RunResult:
+        run, resumed = self.trained(planned, options)
+        metrics, signals = self._measured(run)
+        return RunResult(metrics, self._about(planned, run, resumed), signals)
+
+    def trained(self, planned: PlannedRun, options: TrainingOptions) -> tuple[Run, bool]:
+        """Return (what a row's system trains, whether its training was begun before)."""
         folder = self.store.trained_folder(self._id(planned))
         resumed = (folder / parts.CONFIG).is_file()
         if not is_finished(folder):
@@ -185,9 +191,11 @@ class CorpusRuns:
             if planned.row.retrained:
                 how = replace(how, final=_followed(corpus, planned.config, folder, options), keep_test=True)
             train_run(corpus, planned.config, folder, how)
-        run = Run.read(folder)
-        metrics, signals = self._measured(run)
-        return RunResult(metrics, self._about(planned, run, resumed), signals)
+        return Run.read(folder), resumed
+
+    def best_bm25(self, *, stop_words: bool) -> dict[str, float]:
+        """Return the k1 and b of the best dev quality over paths and texts."""
+        return _best_bm25(self.corpus, self.store, heading_path=True, stop_words=stop_words)
 
     def _claimed(self, planned: PlannedRun) -> str:
         """Return the id of what no other process may work on at the same time."""
@@ -197,13 +205,16 @@ class CorpusRuns:
         """Release what the runs of a table share."""
 
     def _id(self, planned: PlannedRun) -> str:
+        return run_id(planned.config, self.corpus.content_hash, self.split, *self._variants(planned))
+
+    def _variants(self, planned: PlannedRun) -> list[str]:
+        """Return what a result depends on beside configuration, corpus and split."""
         # A corpus may get another question set, or its questions be put into sets.
         sets = [name for name in sets_of_split(self.corpus, self.split) if name != MAIN_SET]
         row = planned.row
         variants = [f"set {name}" for name in sets]
         variants += ["without questions"] * row.without_questions + ["retrained"] * row.retrained
-        variants += [f"without {row.without}"] if row.without else []
-        return run_id(planned.config, self.corpus.content_hash, self.split, *variants)
+        return variants + ([f"without {row.without}"] if row.without else [])
 
     def _measured(self, run: Run) -> tuple[SplitMetrics, dict[str, SplitMetrics]]:
         """Return the metrics of a run and, of an ensemble, those of each signal alone."""

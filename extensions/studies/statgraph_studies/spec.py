@@ -27,6 +27,7 @@ class RowSpec:
     `without_questions`: trained on the law alone, without the corpus's questions and their citing texts.
     `retrained`: trained again on train and dev, for the epochs that dev chose; test alone measures it.
     `without`: the part that the ranking of a trained ensemble does without (statgraph/studies/ablation.py).
+    `baseline`: what ranks over what the system has trained, in its place (statgraph_studies/baselines.py).
     """
 
     name: str
@@ -42,6 +43,7 @@ class RowSpec:
     without_questions: bool = False
     without: str = ""
     retrained: bool = False
+    baseline: str = ""
 
 
 @dataclass(frozen=True)

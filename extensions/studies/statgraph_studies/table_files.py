@@ -13,6 +13,7 @@ from statgraph import artifacts
 from statgraph.errors import RunError, UsageError
 from statgraph.runs.provenance import published
 from statgraph.search.evaluating import SplitMetrics
+from statgraph_studies.analyses import LINES
 from statgraph_studies.rendering import About, table_text
 from statgraph_studies.spec import RowSpec, TableSpec, row_of, table_of
 from statgraph_studies.store import RunResult
@@ -121,6 +122,8 @@ def check_table(name: str, path: Path) -> Checked:
     markdown = markdown_beside(path)
     with artifacts.reading(markdown, _REMEDY):
         printed = _table_rows(markdown.read_text(encoding="utf-8"))
+    if values.get("analysis") in LINES:
+        return _checked_analysis(values, path, markdown, printed)
     if values.get("table") and not isinstance(values.get("runs") or [], Mapping):
         raise RunError(
             f"{path}: holds no values by question, from which its figures would follow; make the table again with "
@@ -141,6 +144,18 @@ def check_table(name: str, path: Path) -> Checked:
     if len(printed) != len(computed):
         problems.append(f"{markdown}: has {len(printed)} rows in its tables; {path.name} gives {len(computed)}")
     return Checked(sum(len(_FIGURE.findall(row)) for _, row in printed), tuple(problems))
+
+
+def _checked_analysis(values: Mapping, path: Path, markdown: Path, printed: Sequence[tuple[int, str]]) -> Checked:
+    """Compute the lines of a published analysis again from the values of its questions or codes, and compare them."""
+    with artifacts.reading(path, _REMEDY):
+        lines = LINES[values["analysis"]](values)
+    kept = markdown.read_text(encoding="utf-8").splitlines()
+    problems = [f"{markdown}: lacks '{line}', which follows from {path.name}" for line in lines if line not in kept]
+    problems += [
+        f"{markdown}:{number}: '{row}' does not follow from {path.name}" for number, row in printed if row not in lines
+    ]
+    return Checked(sum(len(_FIGURE.findall(line)) for line in lines), tuple(problems))
 
 
 def read_table_values(values: Mapping) -> tuple[TableSpec, list[RowSummary], About]:

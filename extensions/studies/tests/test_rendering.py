@@ -196,3 +196,17 @@ def test_p_values_are_adjusted_within_a_table():
     text = table_text(spec, rows, ABOUT)
     assert "| b | +100.0 [+100.0, +100.0], p = 0.016 | +50.0 [+50.0, +50.0], p = 0.016 |" in text
     assert "| c | +0.0 [+0.0, +0.0], p = 1.000, n.s. | +0.0 [+0.0, +0.0], p = 1.000, n.s. |" in text
+
+
+def test_a_row_that_noted_it_shows_how_alike_student_and_teacher_are(made_up):
+    def noted(cosine, seed):
+        curve = [{"stage": "stage2", "teacher cosine": 0.1, "teacher KL": 9.0}]
+        curve.append({"stage": "stage2", "teacher cosine": cosine, "teacher KL": 0.25})
+        return made_up([1, 0, 0, 0], seed=seed, learning_curve=curve)
+
+    spec = TableSpec("t", "T", "P", metrics=("R@200",), rows=(RowSpec("a", "bm25"), RowSpec("b", "qabisar")))
+    rows = summaries(spec, {"a": {0: made_up([1, 0, 0, 0])}, "b": {0: noted(0.5, 0), 1: noted(0.7, 1)}})
+    about = About("c", "test", 2, "statgraph reproduce t", ("abc",), ("m",))
+    text = table_text(spec, rows, about)
+    assert "| row | teacher cosine | teacher KL |\n| --- | --- | --- |\n| b | 0.600 | 0.250 |\n" in text
+    assert "Student and teacher" not in table_text(spec, rows[:1], about)

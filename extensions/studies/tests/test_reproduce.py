@@ -120,7 +120,7 @@ def test_a_figure_without_training(make, request_, tmp_path, trained):
     assert text.startswith("# How alike neighbouring articles are\n\nAfter G-DSR (Louis et al. 2023), figure 3.\n")
     assert "Seeds" not in text
     assert text.endswith("![How alike neighbouring articles are](figure.png)\n")
-    assert read_values(tmp_path / "out" / "table.json.gz")["similarity"]["1"]["pairs"] == 15
+    assert read_values(tmp_path / "out" / "table.json.gz")["by_code"]["1"].popitem()[1][1] == 15
     assert (trained, made.missing) == ([], ())
 
 

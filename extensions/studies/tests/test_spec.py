@@ -25,9 +25,9 @@ def written(tmp_path, monkeypatch):
 def test_the_tables():
     assert table_names() == (
         "citations", "cusines-buckets", "cusines-table1", "cusines-table2", "cusines-table3", "cusines-table4",
-        "gdsr-figure3", "gdsr-figure4", "gdsr-table2", "gdsr-table3", "gdsr-table4", "gdsr-table6", "heading-path",
-        "main-rows", "qabisar-figure1", "qabisar-figure2", "qabisar-table1", "question-curriculum", "ranking",
-        "ranking-ablation", "second-law", "trained-layers",
+        "distillation", "gdsr-figure3", "gdsr-figure4", "gdsr-table2", "gdsr-table3", "gdsr-table4", "gdsr-table6",
+        "heading-path", "main-rows", "path-nodes", "qabisar-figure1", "qabisar-figure2", "qabisar-table1",
+        "question-curriculum", "ranking", "ranking-ablation", "second-law", "trained-layers",
     )  # fmt: skip
 
 
@@ -42,7 +42,7 @@ def test_every_row_can_be_run(name, regime):
         assert {run.config.encoder.backbone for run in runs if run.config.retriever == "dense"} <= {BACKBONES[regime]}
     tuned = [row.tuned for row in spec.rows]  # when the table is made, not when it is planned
     same = {
-        (str(run.config), run.row.without_questions, run.row.without, run.row.retrained, later)
+        (str(run.config), run.row.without_questions, run.row.without, run.row.baseline, run.row.retrained, later)
         for run, later in zip(runs, tuned, strict=True)
     }
     assert len(same) == len(runs)  # no two rows are the same run
