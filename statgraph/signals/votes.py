@@ -27,7 +27,7 @@ class VotesSignal:
 
     kind = name = "votes"
     info = SignalInfo(
-        weight=0.3,
+        weight=0.15,
         learns=True,
         named=True,
         words={
