@@ -21,9 +21,10 @@ demo: .venv/.installed
 	$(BIN)/statgraph train
 	$(BIN)/statgraph search "$(QUESTION)"
 
-# A file's tests stay in one process, which computes on one thread; the order of files is conftest.py's.
+# A file's tests stay in one process, which computes on one thread; the order of files is conftest.py's. Three processes
+# keep two cores busy while one waits for a server or a page.
 test: .venv/.installed
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
 # Style, format, and the words of the documentation (tests/words.py).
 lint: .venv/.installed

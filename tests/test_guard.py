@@ -135,9 +135,9 @@ class TestTheGuardFails:
     def test_when_the_mask_is_inverted(self, monkeypatch, train, sample):
         sample_blocks = BlockSampler.sample
 
-        def inverted(sampler, output_nodes, *, target_questions, generator):
+        def inverted(sampler, output_nodes, *, target_questions, **options):
             others = torch.from_numpy(np.setdiff1d(np.arange(len(sample.split("train"))), target_questions.numpy()))
-            return sample_blocks(sampler, output_nodes, target_questions=others, generator=generator)
+            return sample_blocks(sampler, output_nodes, target_questions=others, **options)
 
         monkeypatch.setattr(BlockSampler, "sample", inverted)
         with pytest.raises(AssertionError):
