@@ -37,7 +37,7 @@ class WordingSignal:
     """
 
     kind = name = "wording"
-    info = VotesSignal.info  # both are explained alike
+    info = VotesSignal.info  # the same reason, and half of what it weighs
 
     def __init__(
         self,

@@ -1,6 +1,7 @@
 """Long questions, read by sentence and as a whole."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -41,6 +42,17 @@ def test_what_asks_in_the_words_of_the_law_is_read(bm25):
     # Without a word of the law, a question mark alone tells.
     texts, (parts,) = question_parts([LETTER], None)
     assert {SHORT, FILLERS[3]} <= {texts[place] for place in parts.sentences}
+
+
+def test_a_question_mark_is_worth_two_and_a_half_deviations():
+    # Of twelve sentences nine are stronger, by 2.3 deviations, than the other three: (1 - 0) / sqrt(0.75 * 0.25).
+    weak = ["The first is weak.", "The second is weak too.", "Is this weak?"]
+    strong = [f"Sentence number {place} tells something." for place in range(9)]
+    words = SimpleNamespace(scores=lambda text: np.array([math.sqrt(len(text)) * (text in strong)]))
+    texts, (parts,) = question_parts([" ".join([*weak, *strong])], words)
+    read = [texts[place] for place in parts.sentences]
+    assert read[0] == weak[2]
+    assert set(read[1:]) < set(strong)
 
 
 @pytest.mark.parametrize("question", [SHORT, "word " * 100, "", "Why? Why? Why? Why?"])
