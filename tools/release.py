@@ -71,7 +71,7 @@ def build_all(repo: Path, out: Path) -> None:
     """Build and check the package and its extensions: source distributions, and wheels from those."""
     for project in (repo, *(path.parent for path in sorted(repo.glob("extensions/*/pyproject.toml")))):
         _run(sys.executable, "-m", "build", "--no-isolation", "--outdir", out, project, cwd=repo)
-    _run(sys.executable, "-m", "twine", "check", *sorted(out.iterdir()), cwd=repo)
+    _run(sys.executable, "-m", "twine", "check", "--strict", *sorted(out.iterdir()), cwd=repo)
 
 
 def _check_ready(repo: Path, version: str) -> None:

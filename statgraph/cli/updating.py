@@ -193,11 +193,12 @@ def _rebuild(folder: Path, config: IndexConfig) -> None:
 def quicken(run: Path | None, precision: str) -> None:
     """Speed up a run's query encoder on CPU.
 
-    Writes an ONNX Runtime graph beside the weights of a transformer query encoder and checks it against
-    sentence-transformers. With statgraph[onnx] and the extension `exports` installed, `train` writes the float32 graph
-    itself.
+    Writes an ONNX Runtime graph beside the weights of a transformer query encoder, of each member in an ensemble,
+    and checks it against sentence-transformers. With statgraph[onnx] and the extension `exports` installed, `train`
+    writes the float32 graph itself.
     """
     from statgraph.search import reindexing
 
     done = reindexing.quicken(options.chosen_run(run), precision)
-    click.echo(f"Wrote {done.path}: vectors differ from sentence-transformers' by at most {done.difference:.0e}")
+    written = ", ".join(map(str, done.paths))
+    click.echo(f"Wrote {written}: vectors differ from sentence-transformers' by at most {done.difference:.0e}")

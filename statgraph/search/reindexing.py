@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from statgraph.config import IndexConfig
+from statgraph.encoders.backbones import is_static
 from statgraph.errors import unknown_name
 from statgraph.index.article_index import ArticleIndex
 from statgraph.index.vectors import INDEX_FILE
@@ -33,10 +34,10 @@ class IndexSummary(NamedTuple):
 
 
 class Quickened(NamedTuple):
-    """The graph of a query encoder: its file, and the largest difference of a component of its vectors from
+    """The graphs of query encoders: their files, and the largest difference of a component of their vectors from
     sentence-transformers'."""
 
-    path: Path
+    paths: tuple[Path, ...]
     difference: float
 
 
@@ -51,6 +52,7 @@ def reindex(run: object, config: IndexConfig = IndexConfig()) -> IndexSummary:
         UsageError: if a setting is out of range.
     """
     with _held(run) as opened:
+        opened.require_vectors()
         folder = opened.index
         old = ArticleIndex.load(folder, device="cpu", converting=True)
         start = time.perf_counter()
@@ -65,8 +67,8 @@ def reindex(run: object, config: IndexConfig = IndexConfig()) -> IndexSummary:
 
 
 def quicken(run: object, precision: str = "float32") -> Quickened:
-    """Write a graph for ONNX Runtime beside the weights of a run's transformer query encoder, which answers faster on a
-    CPU, and check it against sentence-transformers.
+    """Write a graph for ONNX Runtime beside the weights of a run's transformer query encoder, or of each that the
+    members of an ensemble have, which answers faster on a CPU, and check it against sentence-transformers.
 
     Args:
         run: the run, or its folder.
@@ -83,16 +85,19 @@ def quicken(run: object, precision: str = "float32") -> Quickened:
     if precision not in QUERY_GRAPHS:
         raise unknown_name("precision", precision, QUERY_GRAPHS)
     with _held(run) as opened:
-        difference = write_query_graph(opened.query_encoder, precision)
-    return Quickened(opened.query_encoder / QUERY_GRAPHS[precision], difference)
+        members = [Run.read(folder) for folder in opened.kind.member_folders(opened).values()]
+        if not members:
+            opened.require_vectors()
+        folders = [run.query_encoder for run in members or [opened]]
+        folders = [folder for folder in folders if not is_static(str(folder))] or folders
+        difference = max(write_query_graph(folder, precision) for folder in folders)
+    return Quickened(tuple(folder / QUERY_GRAPHS[precision] for folder in folders), difference)
 
 
 @contextmanager
 def _held(run: object) -> Iterator[Run]:
-    """Yield a finished run with vectors, and let no other process change it meanwhile."""
+    """Yield a finished run, and let no other process change it meanwhile."""
     folder = local_run(run)
     Run.read(folder)  # refuse what is not a run before locking it
     with held_run(folder):
-        opened = Run.read(folder)
-        opened.require_vectors()
-        yield opened
+        yield Run.read(folder)

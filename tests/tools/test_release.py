@@ -1,11 +1,13 @@
 """A release of a small repository, whose distributions are not built: that takes a network's packages and a minute."""
 
+import re
 import subprocess
+import tomllib
 
 import pytest
 
 from tools import release as module
-from tools.release import ReleaseError, release
+from tools.release import REPO, ReleaseError, release
 
 CHANGES = "# Changelog\n\n## [Unreleased]\n\n### Added\n\n- Dogs.\n\n## [0.1.0] - 2026-11-01\n\n- Cats.\n"
 
@@ -75,6 +77,12 @@ def test_a_build_that_fails_leaves_no_commit(repo, monkeypatch):
         release(repo, "0.2.0", date="2026-12-01")
     assert git(repo, "log", "--format=%s") == "Work"
     assert not (repo / "dist").exists()
+
+
+@pytest.mark.parametrize("path", REPO.glob("extensions/*/pyproject.toml"), ids=lambda path: path.parent.name)
+def test_an_extension_describes_itself_where_it_is_published(path):
+    project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
+    assert re.search(rf"pip install '?{project['name']}\b", project["readme"]["text"])
 
 
 @pytest.mark.parametrize(

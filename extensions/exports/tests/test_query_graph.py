@@ -1,7 +1,14 @@
+import shutil
+from dataclasses import replace
+
 import pytest
 
+from statgraph import quicken
+from statgraph.config import EnsembleConfig, RunConfig
 from statgraph.errors import ModelError
 from statgraph.inference.onnx_query import QUERY_GRAPHS, add_query_graph
+from statgraph.runs import parts
+from statgraph.runs.run import Run
 from statgraph_exports import query_graph
 from statgraph_exports.query_graph import write_query_graph
 
@@ -38,3 +45,24 @@ def test_a_static_encoder_needs_no_graph(quick_backbone, caplog):
     add_query_graph(quick_backbone)
     assert not caplog.records
     assert not (quick_backbone / QUERY_GRAPHS["float32"]).exists()
+
+
+@pytest.mark.parametrize("precision", QUERY_GRAPHS)
+def test_every_transformer_among_the_members_of_an_ensemble_gets_one(bm25_run, dense_run, save_bert, precision):
+    members = ("static@a", "transformer@b")
+    config = RunConfig(system="ensemble", retriever="ensemble", ensemble=EnsembleConfig(members=members))
+    replace(Run.read(bm25_run), config=config).write()
+    static, transformer = (bm25_run / "members" / name for name in ("static-a", "transformer-b"))
+    for folder in (static, transformer):
+        shutil.copytree(dense_run, folder)
+    encoder = transformer / parts.QUERY_ENCODER.name
+    shutil.rmtree(encoder)
+    shutil.move(save_bert("mean"), encoder)
+    done = quicken(bm25_run, precision)
+    assert done.paths == (encoder / QUERY_GRAPHS[precision],)
+    assert done.paths[0].is_file()
+    assert done.difference <= query_graph.TOLERANCES[precision]
+    shutil.rmtree(transformer)
+    shutil.copytree(static, transformer)
+    with pytest.raises(ModelError, match="members/static-a/query_encoder: a static encoder"):
+        quicken(bm25_run, precision)
