@@ -48,7 +48,7 @@ def with_title_parts(articles: Iterable[Article]) -> list[Article]:
     """Return the articles with the numbers and rubrics that their titles hold.
 
     A code in which any article has a rubric is left as it is. A number that was given is replaced only by its longer
-    form: "L12-3" by "Art. L12-3".
+    form: "L12-3" by "Art. L12-3". Titles without any digit are the rubrics, and ids such as "Art. 12" the numbers.
     """
     articles = list(articles)
     rows_of_code: dict[str, list[int]] = {}
@@ -59,6 +59,13 @@ def with_title_parts(articles: Iterable[Article]) -> list[Article]:
             continue
         # An article without a title has its id there.
         titles = ["" if (of := articles[row]).title == of.article_id else of.title for row in rows]
+        if _are_rubrics(titles, code):
+            ids = title_parts([articles[row].article_id for row in rows], code)
+            for row, (number, _) in zip(rows, ids, strict=True):
+                given = articles[row].number or (number if re.search(r"\s|§", number) else "")
+                cited = f"{given}, {code}" if given else articles[row].title
+                articles[row] = replace(articles[row], title=cited, number=given, rubric=articles[row].title)
+            continue
         for row, (number, rubric) in zip(rows, title_parts(titles, code), strict=True):
             given = articles[row].number
             if number.endswith(given):
@@ -84,6 +91,14 @@ def title_parts(titles: Sequence[str], code: str) -> list[tuple[str, str]]:
     if len(stated) < NEARLY_ALL * count or 2 * len(set(stated)) < len(stated):
         rests = [""] * len(titles)
     return [(match["number"] if match else "", rest) for match, rest in zip(numbered, rests, strict=True)]
+
+
+def _are_rubrics(titles: Sequence[str], code: str) -> bool:
+    """Return whether nearly all titles are words of the article's own: without a digit, the code, or each other's."""
+    stated = [title for title in titles if re.search(r"[^\W\d_]{2}", title) and not re.search(r"\d", title)]
+    stated = [title for title in stated if code not in title]
+    enough = max(MIN_TITLES, NEARLY_ALL * len(titles))
+    return len(stated) >= enough and len(set(stated)) >= NEARLY_ALL * len(stated)
 
 
 def _without_code(rests: Sequence[str], code: str) -> list[str]:

@@ -1,7 +1,7 @@
 import pytest
 
 from statgraph.corpus.records import Article
-from statgraph.corpus.titles import full_title, number_or_title, title_parts
+from statgraph.corpus.titles import full_title, number_or_title, title_parts, with_title_parts
 
 CODE = "Rent Code"
 
@@ -52,6 +52,42 @@ CODE = "Rent Code"
 )
 def test_a_title_is_split_where_all_titles_of_its_code_are_alike(titles, parts):
     assert title_parts(titles, CODE) == parts
+
+
+def articles(ids, titles):
+    return [
+        Article(article_id, title, "Text.", (CODE,), 1) for article_id, title in zip(ids, titles, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ids", "titles", "named"),
+    [
+        (
+            ("Art. 1", "Art. 2", "Art. 3"),
+            ("Scope", "The deposit", "Keys"),
+            [("Art. 1, Rent Code", "Art. 1", "Scope"), ("Art. 2, Rent Code", "Art. 2", "The deposit"),
+             ("Art. 3, Rent Code", "Art. 3", "Keys")],
+        ),
+        (  # ids that a database gave are no numbers
+            ("RNT1", "RNT2", "RNT3"),
+            ("Scope", "The deposit", "Keys"),
+            [("Scope", "", "Scope"), ("The deposit", "", "The deposit"), ("Keys", "", "Keys")],
+        ),
+        # A title with a digit, of the code's name, or of several articles.
+        *(
+            (("Art. 1", "Art. 2", "Art. 3"), titles, [(title, "", "") for title in titles])
+            for titles in (
+                ("Scope", "Notice of 3 months", "Keys"),
+                ("Rent Code, Scope", "Rent Code, Deposit", "Rent Code, Keys"),
+                ("Scope", "Scope", "Keys"),
+            )
+        ),
+    ],
+)  # fmt: skip
+def test_titles_that_are_rubrics_are_told_by_their_words(ids, titles, named):
+    made = with_title_parts(articles(ids, titles))
+    assert [(article.title, article.number, article.rubric) for article in made] == named
 
 
 def test_a_title_of_another_kind_stays_whole():
