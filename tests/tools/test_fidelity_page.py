@@ -50,6 +50,11 @@ def test_another_value_has_a_reason():
     assert page(values(setting="bm25.k1", paper=0.9, because="own")).endswith(end)
 
 
+def test_words_that_hold_for_every_regime_are_written_once():
+    row = row_of(paper="two", ours="one", because="own")
+    assert row == "| k1 |  | two (table 1) | one [[1]](#reasons) | same | same | same |"
+
+
 @pytest.mark.parametrize(
     ("row", "words"),
     [
