@@ -88,7 +88,7 @@ class _Reasons:
 
 
 def _table(part: Mapping, reasons: _Reasons) -> Iterator[str]:
-    """Yield the rows that differ between regimes or from the paper; below them, as sentences, what is alike everywhere."""
+    """Yield a table of what differs, between regimes or from the paper, and below it what is alike everywhere."""
     configs = {
         regime: resolve_config(part["system"], ("device=cpu", *settings)) for regime, settings in REGIMES.items()
     }
@@ -107,7 +107,12 @@ def _table(part: Mapping, reasons: _Reasons) -> Iterator[str]:
                 cells[1:] = ["same" if cell == cells[0] else cell for cell in cells[1:]]
             rows.append("| " + " | ".join([what, said, *cells]) + " |")
     if rows:
-        yield from ("| what | paper | " + " | ".join(REGIMES) + " |", "| --- | --- |" + " --- |" * len(REGIMES), *rows, "")
+        yield from (
+            "| what | paper | " + " | ".join(REGIMES) + " |",
+            "| --- | --- |" + " --- |" * len(REGIMES),
+            *rows,
+            "",
+        )
     if agreed:
         yield from (f"**As in the paper, in every regime.** {'; '.join(agreed)}.", "")
     if left_open:
