@@ -44,10 +44,22 @@ def test_a_static_encoder_has_no_chunks_and_the_codes_values_are_those_of_the_re
 
 def test_another_value_has_a_reason():
     row = row_of(setting="bm25.k1", paper=0.9, because=everywhere("own"))
-    assert row == "| k1 | `bm25.k1` | 0.9 (table 1) |" + " 2.5 [[1]](#reasons) |" * 4
+    assert row == "| k1 (`bm25.k1`) | 0.9 (table 1) |" + " 2.5 [[1]](#reasons) |" * 4
     assert row_of(setting="bm25.k1", paper=0.9, because="own") == row
     end = "## Reasons\n\n1. Chosen so.\n\n## What is missing\n\n- A GPU.\n"
     assert page(values(setting="bm25.k1", paper=0.9, because="own")).endswith(end)
+
+
+def test_words_that_hold_for_every_regime_are_written_once():
+    row = row_of(paper="two", ours="one", because="own")
+    assert row == "| k1 | two (table 1) | one [[1]](#reasons) | same | same | same |"
+
+
+def test_what_is_alike_in_every_regime_is_below_the_table():
+    agreed = page(values(setting="bm25.k1", paper=2.5))
+    assert "**As in the paper, in every regime.** k1 (`bm25.k1`): 2.5 (table 1).\n\n## Reasons" in agreed
+    assert "| what |" not in agreed
+    assert "**Not said; in every regime.** k1 (`bm25.k1`): 2.5.\n" in page(values(setting="bm25.k1", paper=None))
 
 
 @pytest.mark.parametrize(
