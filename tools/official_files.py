@@ -11,8 +11,10 @@ from __future__ import annotations
 import re
 import resource
 import sys
+import tempfile
+import textwrap
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from statgraph.artifacts import write_text
@@ -20,11 +22,18 @@ from statgraph.corpus.acts.documents import Document, documents
 from statgraph.corpus.acts.profile import recognised
 from statgraph.corpus.acts.reader import ActReader, root_of
 from statgraph.corpus.importing import import_corpus
+from statgraph.corpus.records import Article
 from statgraph.errors import StatgraphError
 
 PAGE = Path(__file__).parents[1] / "docs" / "official-files.md"
 _COUNTS = re.compile(r"'?(articles(?:_main|_annex)?|article titles|unit_arti|unit_para)'?[: ]+(\d+)")
 _NO_LAW = (".txt", ".json", ".py", ".md")
+_COLUMNS = (
+    "format", "file", "counted", "found", "without text", "quoted", "headings", "references", "resolved", "seconds",
+    "as text", "as text, cut",
+)  # fmt: skip
+_WORD_OF_OURS = re.compile(r"^(?:section|article|regulation|rule|paragraph) ")  # acts print the number alone
+_MARGIN = 76  # characters
 
 
 def counted(readme: str, name: str) -> str:
@@ -37,26 +46,56 @@ def counted(readme: str, name: str) -> str:
     return f"{main:,}" + (f" + {annexes:,}" if annexes else "")
 
 
+def as_text(articles: Sequence[Article]) -> list[str]:
+    """Return the paragraphs of an act as a word processor would save it: headings, numbers with rubrics, texts."""
+    lines: list[str] = []
+    above: tuple[str, ...] = ()
+    for article in articles:
+        shared = next(
+            (n for n, pair in enumerate(zip(above, article.path, strict=False)) if pair[0] != pair[1]), len(above)
+        )
+        lines += article.path[shared:]
+        number = _WORD_OF_OURS.sub("", article.number or article.title)
+        lines += f"{number} {article.rubric}".strip(), *article.text.splitlines()
+        above = article.path
+    return lines
+
+
+def read_again(lines: Sequence[str], language: str) -> str:
+    """Return how many articles `statgraph import txt` finds in lines."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "act.txt"
+        path.write_text("\n".join(lines), encoding="utf-8")
+        try:
+            return f"{len(import_corpus(path, 'txt', language=language).articles):,}"
+        except StatgraphError:
+            return "0"
+
+
 def row_of(document: Document, path: Path, readme: str) -> list[str]:
     """Return the cells of a file's row."""
     start = time.perf_counter()
     profile = recognised(document.head, root_of(document.head))
     cells = [path.parent.name, path.name, counted(readme, path.name)]
     if profile is None:
-        return [*cells, "not recognised", *[""] * 6]
+        return [*cells, "not recognised", *[""] * 8]
     reader = ActReader(document, profile, path.name)
     articles = list(reader)
     seconds = time.perf_counter() - start
     in_annexes = sum(bool(article.annex) for article in articles)
+    resolved, again = 0, ["", ""]
     try:
-        kept = import_corpus(path, "xml").articles
-        resolved = sum(len(article.metadata.get("references", ())) for article in kept)
+        corpus = import_corpus(path, "xml")
+        resolved = sum(len(article.metadata.get("references", ())) for article in corpus.articles)
+        lines = as_text(corpus.articles)
+        cut = [part for line in lines for part in textwrap.wrap(line, _MARGIN)]
+        again = [read_again(written, corpus.language) for written in (lines, cut)]
     except StatgraphError:
-        resolved = 0
+        pass
     found = f"{len(articles) - in_annexes:,}" + (f" + {in_annexes:,}" if in_annexes else "")
     return [
         *(*cells, found, f"{reader.repealed:,}", f"{reader.quoted:,}", f"{len(reader.headings):,}"),
-        *(f"{reader.text.n_references:,}", f"{resolved:,}", f"{seconds:.2f}"),
+        *(f"{reader.text.n_references:,}", f"{resolved:,}", f"{seconds:.2f}", *again),
     ]
 
 
@@ -79,10 +118,12 @@ def main() -> None:
             "",
             "Counted: articles by an independent count of elements, with repealed ones, annexes behind the plus.",
             "Found: articles with a text; an annex without articles is one. References: in the text; resolved: the",
-            "other articles of the file that they lead to. Seconds: reading, on one of two cores.",
+            "other articles of the file that they lead to. Seconds: reading, on one of two cores. As text: articles",
+            "that `statgraph import txt` finds when the articles are written as plain text, and when its lines are cut",
+            "at a margin.",
             "",
-            "| format | file | counted | found | without text | quoted | headings | references | resolved | seconds |",
-            "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+            f"| {' | '.join(_COLUMNS)} |",
+            f"|{' --- |' * len(_COLUMNS)}",
             *(f"| {' | '.join(row)} |" for row in table),
             "",
             f"All files, one after another, took {mebibytes:,.0f} MiB at most.",

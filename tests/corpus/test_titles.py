@@ -55,9 +55,7 @@ def test_a_title_is_split_where_all_titles_of_its_code_are_alike(titles, parts):
 
 
 def articles(ids, titles):
-    return [
-        Article(article_id, title, "Text.", (CODE,), 1) for article_id, title in zip(ids, titles, strict=True)
-    ]
+    return [Article(article_id, title, "Text.", (CODE,), 1) for article_id, title in zip(ids, titles, strict=True)]
 
 
 @pytest.mark.parametrize(
