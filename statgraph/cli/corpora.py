@@ -195,7 +195,7 @@ def summary_of(
     ]
     if n_rubrics := sum(bool(article.rubric) for article in corpus.articles):
         lines.append(f"  rubrics    {n_rubrics:,}")
-    if not any(article.number for article in corpus.articles):
+    if not any(article.number or any(map(str.isdecimal, article.title)) for article in corpus.articles):
         lines.append("  numbers    none: a question cannot name an article by its number")
     for name, splits in questions.items():
         counts = ", ".join(f"{split} {len(held):,}" for split, held in zip(SPLITS, splits, strict=True))
