@@ -108,7 +108,7 @@ def _table(part: Mapping, reasons: _Reasons) -> Iterator[str]:
             rows.append("| " + " | ".join([what, said, *cells]) + " |")
     if rows:
         yield from (
-            "| what | paper | " + " | ".join(REGIMES) + " |",
+            "| what | the paper says | " + " | ".join(REGIMES) + " |",
             "| --- | --- |" + " --- |" * len(REGIMES),
             *rows,
             "",
