@@ -20,7 +20,7 @@ from statgraph.runs.run import Run
 from statgraph.search.ranker import question_reader
 from statgraph.signals.dense import DenseSignal
 from statgraph.signals.lexical import LexicalSignal, TextSignal
-from statgraph.signals.signal import Signal
+from statgraph.signals.signal import Signal, signal_info
 
 # Entries of the ranker's file: the split that the trees learnt from, and whether most training questions were long.
 LEARNT_FROM, WHOLES = "learnt_from", "wholes"
@@ -90,10 +90,12 @@ def read_ensemble(run: Run, n_articles: int, *, device: str = "auto", precision:
 def other_signals(run: Run, members: Sequence[DenseSignal]) -> list[Signal]:
     """Return the signals beside the members that the run has saved; those that count words read questions by the
     law's."""
+    kinds = {name: SIGNALS.load(name) for name in run.config.ensemble.signals}
     signals = [
-        SIGNALS.load(name).read(run.signals / name, run, members)
-        for name in run.config.ensemble.signals
-        if (run.signals / name).is_dir()
+        kind.read(run.signals / name, run, members)
+        for name, kind in kinds.items()
+        # An empty folder is lost in exports and archives.
+        if not signal_info(kind).saved or (run.signals / name).is_dir()
     ]
     lexical = [signal for signal in signals if isinstance(signal, LexicalSignal)]
     law = next((signal.bm25 for signal in lexical if isinstance(signal, TextSignal)), None)

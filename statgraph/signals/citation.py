@@ -19,6 +19,7 @@ class CitationSignal:
     kind = name = "citation"
     info = SignalInfo(
         weight=10.0,
+        saved=False,
         words={
             "de": "Die Frage nennt ihn",
             "en": "The question names it",

@@ -28,6 +28,7 @@ class SignalInfo:
         weight: in the fixed ranker's sum; those of the built-in signals were chosen on the dev questions of legi-fr
             and the sample together (docs/ranking.md has the tables).
         learns: whether it has learnt from questions, and so weighs by how many these were.
+        saved: whether it has files of its own in a run, and so is there only where its folder is.
         named: whether other signals say the same, so that a line for those who know them gives the name too.
         words: what it says of an article, in a reader's words, by the language of the page; those that say the same are
             one reason on the page. `{name}` stands for the signal's name.
@@ -35,6 +36,7 @@ class SignalInfo:
 
     weight: float = 0.3
     learns: bool = False
+    saved: bool = True
     named: bool = False
     words: Mapping[str, str] = field(default_factory=dict)
 
@@ -48,7 +50,7 @@ class SignalInfo:
         return (words[:1].lower() + words[1:] + f", by {name}" * self.named) if words else name
 
 
-def signal_info(signal: Signal) -> SignalInfo:
+def signal_info(signal: Signal | type[Signal]) -> SignalInfo:
     """Return what a signal's class says of its kind; the defaults for an installed package's that says nothing."""
     return getattr(signal, "info", SignalInfo())
 

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from statgraph import Retriever
+from statgraph import Retriever, train
 from statgraph.errors import UsageError
 from statgraph_exports.run_folder import export_run_folder
 
@@ -25,3 +25,12 @@ def test_the_folder_answers_without_the_run(request, system, tmp_path):
     assert Retriever.load(out, device="cpu").search("deposit") == here
     with pytest.raises(UsageError, match="exists already"):
         export_run_folder(out, out)
+
+
+def test_an_ensemble_answers_from_it_too(corpus, tmp_path):
+    """One of its signals saves nothing, and its folder is empty."""
+    run, out = tmp_path / "run", tmp_path / "out"
+    train(corpus, settings=["ensemble.members=none"], out=run)
+    export_run_folder(run, out)
+    for question in ("article 3", "who keeps the deposit"):
+        assert Retriever.load(out, device="cpu").search(question) == Retriever.load(run, device="cpu").search(question)
