@@ -79,7 +79,7 @@ def test_a_build_that_fails_leaves_no_commit(repo, monkeypatch):
     assert not (repo / "dist").exists()
 
 
-@pytest.mark.parametrize("path", REPO.glob("extensions/*/pyproject.toml"), ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("path", sorted(REPO.glob("extensions/*/pyproject.toml")), ids=lambda path: path.parent.name)
 def test_an_extension_describes_itself_where_it_is_published(path):
     project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
     assert re.search(rf"pip install '?{project['name']}\b", project["readme"]["text"])
