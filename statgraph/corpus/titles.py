@@ -61,10 +61,12 @@ def with_title_parts(articles: Iterable[Article]) -> list[Article]:
         titles = ["" if (of := articles[row]).title == of.article_id else of.title for row in rows]
         if _are_rubrics(titles, code):
             ids = title_parts([articles[row].article_id for row in rows], code)
-            for row, (number, _) in zip(rows, ids, strict=True):
-                given = articles[row].number or (number if re.search(r"\s|§", number) else "")
-                cited = f"{given}, {code}" if given else articles[row].title
-                articles[row] = replace(articles[row], title=cited, number=given, rubric=articles[row].title)
+            for row, rubric, (read, _) in zip(rows, titles, ids, strict=True):
+                of = articles[row]
+                number = of.number or (read if re.search(r"\s|§", read) else "")  # RNT12 is no number of a law's
+                articles[row] = replace(
+                    of, title=f"{number}, {code}" if number else of.title, number=number, rubric=rubric
+                )
             continue
         for row, (number, rubric) in zip(rows, title_parts(titles, code), strict=True):
             given = articles[row].number

@@ -67,6 +67,12 @@ def articles(ids, titles):
             [("Art. 1, Rent Code", "Art. 1", "Scope"), ("Art. 2, Rent Code", "Art. 2", "The deposit"),
              ("Art. 3, Rent Code", "Art. 3", "Keys")],
         ),
+        (  # an article without a title has its id there
+            tuple(f"Art. {number}" for number in range(1, 11)),
+            ("Art. 1", *(f"{word} keys" for word in "abcdefghi")),
+            [("Art. 1, Rent Code", "Art. 1", ""),
+             *((f"Art. {n}, Rent Code", f"Art. {n}", f"{word} keys") for n, word in enumerate("abcdefghi", start=2))],
+        ),
         (  # ids that a database gave are no numbers
             ("RNT1", "RNT2", "RNT3"),
             ("Scope", "The deposit", "Keys"),
