@@ -15,6 +15,8 @@ import tempfile
 import textwrap
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 
 from statgraph.artifacts import write_text
@@ -51,10 +53,8 @@ def as_text(articles: Sequence[Article]) -> list[str]:
     lines: list[str] = []
     above: tuple[str, ...] = ()
     for article in articles:
-        shared = next(
-            (n for n, pair in enumerate(zip(above, article.path, strict=False)) if pair[0] != pair[1]), len(above)
-        )
-        lines += article.path[shared:]
+        shared = takewhile(lambda pair: pair[0] == pair[1], zip(above, article.path, strict=False))
+        lines += article.path[len(list(shared)) :]
         number = _WORD_OF_OURS.sub("", article.number or article.title)
         lines += f"{number} {article.rubric}".strip(), *article.text.splitlines()
         above = article.path
@@ -84,14 +84,12 @@ def row_of(document: Document, path: Path, readme: str) -> list[str]:
     seconds = time.perf_counter() - start
     in_annexes = sum(bool(article.annex) for article in articles)
     resolved, again = 0, ["", ""]
-    try:
+    with suppress(StatgraphError):  # a file without an article
         corpus = import_corpus(path, "xml")
         resolved = sum(len(article.metadata.get("references", ())) for article in corpus.articles)
         lines = as_text(corpus.articles)
         cut = [part for line in lines for part in textwrap.wrap(line, _MARGIN)]
         again = [read_again(written, corpus.language) for written in (lines, cut)]
-    except StatgraphError:
-        pass
     found = f"{len(articles) - in_annexes:,}" + (f" + {in_annexes:,}" if in_annexes else "")
     return [
         *(*cells, found, f"{reader.repealed:,}", f"{reader.quoted:,}", f"{len(reader.headings):,}"),

@@ -61,12 +61,8 @@ def with_title_parts(articles: Iterable[Article]) -> list[Article]:
         titles = ["" if (of := articles[row]).title == of.article_id else of.title for row in rows]
         if _are_rubrics(titles, code):
             ids = title_parts([articles[row].article_id for row in rows], code)
-            for row, rubric, (read, _) in zip(rows, titles, ids, strict=True):
-                of = articles[row]
-                number = of.number or (read if re.search(r"\s|§", read) else "")  # RNT12 is no number of a law's
-                articles[row] = replace(
-                    of, title=f"{number}, {code}" if number else of.title, number=number, rubric=rubric
-                )
+            for row, rubric, (number, _) in zip(rows, titles, ids, strict=True):
+                articles[row] = _with_rubric(articles[row], rubric, number)
             continue
         for row, (number, rubric) in zip(rows, title_parts(titles, code), strict=True):
             given = articles[row].number
@@ -101,6 +97,14 @@ def _are_rubrics(titles: Sequence[str], code: str) -> bool:
     stated = [title for title in stated if code not in title]
     enough = max(MIN_TITLES, NEARLY_ALL * len(titles))
     return len(stated) >= enough and len(set(stated)) >= NEARLY_ALL * len(stated)
+
+
+def _with_rubric(article: Article, rubric: str, number_in_id: str) -> Article:
+    """Return an article whose title is its rubric; the number that its id seems to hold counts if it is written as laws
+    write it: "Art. 12", not "RNT12"."""
+    number = article.number or (number_in_id if re.search(r"\s|§", number_in_id) else "")
+    cited = f"{number}, {article.code}" if number else article.title
+    return replace(article, title=cited, number=number, rubric=rubric)
 
 
 def _without_code(rests: Sequence[str], code: str) -> list[str]:

@@ -412,3 +412,12 @@ def test_rubrics_read_from_titles_are_counted(run_here, tmp_path):
     (tmp_path / "law.csv").write_text(f"id,title,text,path\n{rows}")
     done = run_here("import", "csv", "law.csv", "--out", "out", "--language", "en")
     assert "  headings   1\n  rubrics    4\n" in done.stdout
+
+
+def test_a_law_without_numbers_is_announced(run_here, tmp_path):
+    rows = "id,title,path,text\nRNT1,Barking,Dog Code,Bark.\nRNT2,Biting,Dog Code,Bite.\nRNT3,Food,Dog Code,Eat.\n"
+    (tmp_path / "dogs.csv").write_text(rows)
+    line = "  numbers    none: a question cannot name an article by its number\n"
+    assert line in run_here("import", "dogs.csv", "--language", "en", "--out", "c").stdout
+    (tmp_path / "dogs.csv").write_text(rows.replace("RNT", "Art. "))
+    assert line not in run_here("import", "dogs.csv", "--language", "en", "--out", "c", "--force").stdout
