@@ -178,8 +178,9 @@ def launched(report: Callable[[BaseException], int]) -> Iterator[World]:
     if os.environ.get("WORLD_SIZE", "1") == "1":
         yield SINGLE
         return
-    world = _joined()
+    world = _met()
     try:
+        _join(world)
         with in_world(world):
             yield world
         world.barrier()
@@ -190,10 +191,8 @@ def launched(report: Callable[[BaseException], int]) -> Iterator[World]:
     distributed.destroy_process_group()
 
 
-def _joined() -> World:
-    # Its functions name the group of that moment as their default: imported later, by DistributedDataParallel, it would
-    # keep the group and its threads past `destroy_process_group`, to abort an interpreter that is ending.
-    import torch.distributed.nn.functional
+def _met() -> World:
+    """Return this process's place, all the processes' store in it."""
     from torch.distributed.rendezvous import rendezvous
 
     values = {name: os.environ.get(name, "") for name in _VARIABLES}
@@ -205,10 +204,18 @@ def _joined() -> World:
             "this process's place; start it with torchrun, or unset WORLD_SIZE"
         )
     store, rank, size = next(iter(rendezvous("env://", timeout=_JOINING)))
-    backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
-    group = {"store": distributed.PrefixStore("statgraph", store), "rank": rank, "world_size": size}
-    distributed.init_process_group(backend, timeout=_PATIENCE, **group)
     return World(rank, size, int(values["LOCAL_RANK"]), store)
+
+
+def _join(world: World) -> None:
+    """Connect to the other processes; one that is through first may fail before the others are."""
+    # Its functions name the group of that moment as their default: imported later, by DistributedDataParallel, it would
+    # keep the group and its threads past `destroy_process_group`, to abort an interpreter that is ending.
+    import torch.distributed.nn.functional
+
+    backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+    store = distributed.PrefixStore("statgraph", world.store)
+    distributed.init_process_group(backend, timeout=_PATIENCE, store=store, rank=world.rank, world_size=world.size)
 
 
 def _ended(world: World, error: BaseException, report: Callable[[BaseException], int]) -> int:
@@ -222,7 +229,7 @@ def _ended(world: World, error: BaseException, report: Callable[[BaseException],
 
 def _explained(error: BaseException) -> BaseException:
     """Return the error to report: a broken connection before any process has failed means that one was killed."""
-    if isinstance(error, RuntimeError) and ("gloo" in str(error) or isinstance(error, distributed.DistBackendError)):
+    if isinstance(error, distributed.DistError) or (isinstance(error, RuntimeError) and "gloo" in str(error)):
         return RunError(
             "a training process died, possibly out of memory; free memory or start fewer processes, then "
             "run the same command with --resume"

@@ -58,11 +58,24 @@ import os, sys
 from statgraph.cli.main import report
 from statgraph.distributed import launched
 from statgraph.errors import UsageError
+from torch import distributed  # after ours, which sets what its store writes
 
+if sys.argv[1] == "early" and os.environ["RANK"] == "1":
+    join = distributed.init_process_group
+
+    def join_late(*args, store, **kwargs):
+        join(*args, store=store, **kwargs)
+        try:
+            while True:  # until the other one, which keeps the store, has ended
+                store.add("asked", 1)
+        except RuntimeError:
+            raise distributed.DistNetworkError("Connection reset by peer") from None
+
+    distributed.init_process_group = join_late
 with launched(report) as world:
     if sys.argv[1] == "killed" and world.rank == 1:
         os._exit(9)
-    if sys.argv[1] == "all" or world.rank == 1:
+    if sys.argv[1] in ("all", "early") or world.rank == 1:
         raise UsageError("graph.layers: 0 is no depth; give 1 or more")
     world.barrier()
 """
@@ -161,7 +174,7 @@ def test_loss_and_gradients_are_those_of_one_process(talk, name, n_rows):
         assert unused is None
 
 
-@pytest.mark.parametrize("who", ["all", "one"])
+@pytest.mark.parametrize("who", ["all", "one", "early"])
 def test_an_error_ends_all_with_one_line(run_processes, who):
     done = run_processes(2, "-c", FAIL, who)
     assert sorted(each.stderr for each in done) == ["", "Error: graph.layers: 0 is no depth; give 1 or more\n"]
