@@ -178,7 +178,7 @@ def launched(report: Callable[[BaseException], int]) -> Iterator[World]:
     if os.environ.get("WORLD_SIZE", "1") == "1":
         yield SINGLE
         return
-    world = _met()
+    world = _place()
     try:
         _join(world)
         with in_world(world):
@@ -191,8 +191,8 @@ def launched(report: Callable[[BaseException], int]) -> Iterator[World]:
     distributed.destroy_process_group()
 
 
-def _met() -> World:
-    """Return this process's place, all the processes' store in it."""
+def _place() -> World:
+    """Return this process's place among those that torchrun started, with the store that they share."""
     from torch.distributed.rendezvous import rendezvous
 
     values = {name: os.environ.get(name, "") for name in _VARIABLES}

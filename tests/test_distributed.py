@@ -60,20 +60,22 @@ from statgraph.distributed import launched
 from statgraph.errors import UsageError
 from torch import distributed  # after ours, which sets what its store writes
 
-if sys.argv[1] == "early" and os.environ["RANK"] == "1":
+# The process whose joining breaks off: while the other, which keeps the store, fails, or as the other is killed.
+if (sys.argv[1], os.environ["RANK"]) in {("early", "1"), ("killed early", "0")}:
     join = distributed.init_process_group
 
-    def join_late(*args, store, **kwargs):
+    def join_in_part(*args, store, **kwargs):
         join(*args, store=store, **kwargs)
         try:
-            while True:  # until the other one, which keeps the store, has ended
+            while sys.argv[1] == "early":  # until the other one has ended
                 store.add("asked", 1)
         except RuntimeError:
-            raise distributed.DistNetworkError("Connection reset by peer") from None
+            pass
+        raise distributed.DistNetworkError("Connection reset by peer")
 
-    distributed.init_process_group = join_late
+    distributed.init_process_group = join_in_part
 with launched(report) as world:
-    if sys.argv[1] == "killed" and world.rank == 1:
+    if sys.argv[1].startswith("killed") and world.rank == 1:
         os._exit(9)
     if sys.argv[1] in ("all", "early") or world.rank == 1:
         raise UsageError("graph.layers: 0 is no depth; give 1 or more")
@@ -182,8 +184,9 @@ def test_an_error_ends_all_with_one_line(run_processes, who):
     assert [each.stdout for each in done] == [""] * 2
 
 
-def test_a_killed_process_ends_all(run_processes):
-    first, second = run_processes(2, "-c", FAIL, "killed")
+@pytest.mark.parametrize("who", ["killed", "killed early"])
+def test_a_killed_process_ends_all(run_processes, who):
+    first, second = run_processes(2, "-c", FAIL, who)
     assert (second.returncode, second.stderr) == (9, "")
     assert (first.returncode, first.stdout) == (1, "")
     assert first.stderr == (

@@ -77,8 +77,8 @@ def rows_of(scale: str, rival: str, seconds: Mapping[str, list[float]], a_step: 
         "optimiser, the dev metrics over the whole graph in both. GATv2Conv has edge features (an embedding for each "
         "edge type). The plain ways, a step: "
         + ", ".join(f"{name} {value:.2f} s" for name, value in a_step.items())
-        + "; the faster is the rival. About a third of our epoch is the pass over the whole graph that the dev metrics "
-        "take, half of that matrix products; of a step half are matrix products, a tenth is sampling. Ours are "
+        + "; the faster is the rival. Nearly half of our epoch are the dev metrics, by a pass over the whole graph; of "
+        "the steps' time an eighth is sampling. Ours are "
         f"{EPOCHS} epochs in a row, as training runs them: with what is freed kept in the process (`kept_memory`), "
         "which spares a fifth."
     )
