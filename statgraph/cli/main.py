@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
+import threading
 from difflib import get_close_matches
 
 import click
@@ -118,6 +120,7 @@ def main() -> None:
     Every failure is one `Error: ...` on standard error; STATGRAPH_DEBUG=1 shows the traceback of an unexpected one.
     """
     os.environ.setdefault(WAIT_POLICY, ASLEEP)
+    sys.unraisablehook = _unraisable
     try:
         status = cli.main(prog_name="statgraph", standalone_mode=False)
     except (Exception, KeyboardInterrupt) as error:
@@ -146,6 +149,14 @@ def report(error: BaseException) -> int:
         raise error
     remedy = f"this is a bug in statgraph: set {DEBUG_VARIABLE}=1 to see where, and report it"
     return _failed(f"unexpected error: {described(error)}; {remedy}", 1)
+
+
+def _unraisable(unraisable: sys.UnraisableHookArgs) -> None:
+    """Repeat a Ctrl-C that arrived inside a destructor, such as those of DGL's arrays, where Python cannot raise it."""
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        threading.Timer(0.01, os.kill, [os.getpid(), signal.SIGINT]).start()  # here it would be lost once more
+    else:
+        sys.__unraisablehook__(unraisable)
 
 
 def _failed(message: str, exit_code: int) -> int:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from textwrap import indent
 
 import click
 import pytest
@@ -168,8 +169,13 @@ def test_debug_shows_where_an_unexpected_error_came_from(run_failing, monkeypatc
         run_failing(ValueError("shapes differ"))
 
 
-def test_interrupt_from_the_keyboard(tmp_path, heed_interrupts):
-    slow = "import click, time\n@click.command()\ndef slow():\n    print('started', flush=True)\n    time.sleep(60)\n"
+WAITING = "print('started', flush=True)\ntime.sleep(60)"
+IN_A_DESTRUCTOR = f"class Array:\n    def __del__(self):\n{indent(WAITING, ' ' * 8)}\nArray()\ntime.sleep(60)"
+
+
+@pytest.mark.parametrize("body", [WAITING, IN_A_DESTRUCTOR])
+def test_interrupt_from_the_keyboard(tmp_path, heed_interrupts, body):
+    slow = f"import click, time\n@click.command()\ndef slow():\n{indent(body, ' ' * 4)}\n"
     (tmp_path / "slow_command.py").write_text(slow)
     code = (
         "from statgraph.cli import main as m\n"
