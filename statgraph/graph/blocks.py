@@ -51,6 +51,12 @@ class Block:
         the outputs are the inputs."""
         return nodes if self.keeps_all else nodes[self.own_inputs]
 
+    def first_outputs(self, n_outputs: int) -> Block:
+        """Return the block of the first output nodes alone, all inputs kept."""
+        kept = self.targets < n_outputs
+        edges = self.sources[kept], self.targets[kept], self.edge_types[kept]
+        return Block(*edges, self.own_inputs[:n_outputs], self.n_inputs)
+
     def to(self, device: torch.device) -> Block:
         """Return the same block on a device."""
         moved = {

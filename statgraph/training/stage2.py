@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -100,7 +100,11 @@ class Stage2(EncoderStage):
         self._agreement: list[torch.Tensor] = []  # of the epoch's batches
         self._graph_encoder = graph.encoder
         self._sampler = graph.sampler
-        self._whole_graph = [graph.whole_graph.to(model.device)] * len(graph.encoder.layers)
+        whole = graph.whole_graph.to(model.device)
+        self._whole_graph = [whole] * len(graph.encoder.layers)
+        # The index holds articles, the first of the nodes: its last layer need give no others.
+        last = whole if graph.encoder.needs_whole_graph else whole.first_outputs(len(model.articles))
+        self._to_articles = [*self._whole_graph[:-1], last]
         self._texts = texts
         self._gold = sources["gold"]
         self._trains_both = config.train_encoders == "both"
@@ -224,17 +228,21 @@ class Stage2(EncoderStage):
 
     def _new_index_vectors(self) -> np.ndarray:
         """Return the graph-enriched vectors of all articles."""
-        articles = self.node_vectors().articles
+        articles = self._enriched(self._to_articles)[: len(self._model.articles)]
         return self._encoders.similarity.index_vectors(articles.float().cpu().numpy())
 
     def node_vectors(self) -> GraphVectors:
         """Return the vectors of articles and training questions in the whole graph, without gradients."""
-        self._bank.renew()
-        with torch.no_grad():
-            enriched = self._graph_encoder(self._bank.nodes, self._whole_graph)
+        enriched = self._enriched(self._whole_graph)
         n_articles, n_headings = len(self._model.articles), len(self._texts.headings)
         questions = enriched[n_articles + n_headings :][: len(self._texts.questions)]
         return GraphVectors(enriched[:n_articles], questions)
+
+    @torch.no_grad()
+    def _enriched(self, blocks: Sequence[Block]) -> torch.Tensor:
+        """Return the vectors of the last block's outputs from all nodes as they are now."""
+        self._bank.renew()
+        return self._graph_encoder(self._bank.nodes, blocks)
 
     def input_vectors(self) -> dict[str, np.ndarray]:
         """Return the text vectors of all nodes by type, (nodes, width) float32: what `node_vectors` enriches."""
