@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from statgraph.artifacts import reading
-from statgraph.device import PRECISIONS, pick_device, surely_cpu
+from statgraph.device import PRECISIONS, inference_dtype, pick_device, surely_cpu
 from statgraph.encoders.backbones import MODULES
 from statgraph.errors import DependencyError, RunError, StatgraphError, UsageError, reason_of, unknown_name
 from statgraph.inference.frozen_questions import frozen_questions
@@ -127,6 +128,8 @@ class SentenceTransformerEncoder:
         quiet_transformers()
         self._model = SentenceTransformer(str(folder), device=str(pick_device(device)), local_files_only=True)
         if precision == "bfloat16" and type(self._model[0]).__name__ == "Transformer":
+            if str(inference_dtype(self._model.device)) != "torch.bfloat16":
+                logging.getLogger(__name__).warning("bfloat16 is emulated on this machine: float32 is faster")
             self._model[0].bfloat16().register_forward_hook(_in_float32)
         self._pooling = None
         self.gives_pooled = type(self._model[0]).__name__ == "Transformer"

@@ -56,6 +56,14 @@ def test_bfloat16_is_by_sentence_transformers(bert, other, quick_backbone):
     assert type(read_query_encoder(quick_backbone, device="cpu", precision="bfloat16")).__name__ == "StaticQueryEncoder"
 
 
+@pytest.mark.parametrize(("instructions", "warned"), [("avx2", True), ("avx512f avx512_bf16", False)])
+def test_emulated_bfloat16_is_warned_of(bert, tmp_path, monkeypatch, caplog, instructions, warned):
+    (tmp_path / "cpuinfo").write_text(f"flags : {instructions}\n")
+    monkeypatch.setattr("statgraph.device._CPU_INFO", tmp_path / "cpuinfo")
+    read_query_encoder(bert, device="cpu", precision="bfloat16")
+    assert ("bfloat16 is emulated on this machine: float32 is faster" in caplog.messages) == warned
+
+
 def test_int8_on_a_gpu_is_refused(bert, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(query_encoder, "surely_cpu", lambda device: False)
