@@ -53,6 +53,7 @@ class _Ranking:
         self._candidates = candidates
         self._finalists = finalists
         self._sums = candidates.column(SUM, "scaled") if len(candidates.rows) else np.zeros(0, dtype=np.float32)
+        self._scores = scores
         self._read = read
         order = np.argsort(-(scores + read), kind="stable")
         self._ranks = {int(row): rank for rank, row in enumerate(finalists.rows[order], start=1)}
@@ -65,6 +66,8 @@ class _Ranking:
         places = np.searchsorted(finalists.rows, ranked)
         shown = Features(finalists.rows[places], finalists.names, finalists.values[places])
         amounts = self._ensemble.ranker.contributions(shown)
+        if self._ensemble.ranker.keeps_first:
+            amounts[:, -1] += self._scores[places] - amounts.sum(axis=1)
         amounts = np.column_stack((amounts, self._read[places]))
         sources = [*map(_source, finalists.names), BASE, READER]
         parts = {row: self._parts_of(row, sources, of_row) for row, of_row in zip(ranked, amounts, strict=True)}

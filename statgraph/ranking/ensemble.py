@@ -27,13 +27,14 @@ class CandidateRanker(Protocol):
     """Scores the candidates of a question."""
 
     kind: str
+    keeps_first: bool
 
     def scores(self, candidates: Features) -> np.ndarray:
         """Return the score of each candidate, (candidates,) float32; higher is better."""
 
     def contributions(self, candidates: Features) -> np.ndarray:
         """Return what each feature adds to the score and, last, what every candidate is given, (candidates,
-        features + 1) float32: they add up to the score."""
+        features + 1) float32: they add up to the score but for what `keeps_first` adds."""
 
 
 class Ensemble:

@@ -30,6 +30,7 @@ class FixedRanker:
     """
 
     kind = "fixed"
+    keeps_first = False
 
     def __init__(self, weights: Mapping[str, float]):
         self._parts = {(signal, "scaled"): weight for signal, weight in weights.items()}

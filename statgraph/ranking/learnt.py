@@ -18,6 +18,8 @@ from statgraph.ranking.fixed import FixedRanker
 _FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 300  # folds over the questions; of many, fewer folds show as much
 MIN_QUESTIONS = 10  # that trees learn from, or that let a signal lead
 _STEP = 20  # trees between two looks at the held-out questions
+FIRSTS = 3  # hits that trees may leave first
+_AHEAD = 1e-3  # by which these are above the others
 _TRUNCATION = 100  # places of the ranking whose order counts in training
 
 
@@ -25,21 +27,25 @@ class LambdaMartRanker:
     """Score = the fixed ranker's + the trees'.
 
     The trees begin from the fixed score and learn its corrections: the fewer they are, the more of it stays.
-    Their score never falls where a signal's rises. The booster is LightGBM's, over all features.
+    Their score never falls where a signal's rises. The booster is LightGBM's, over all features. Where the ranker
+    `keeps_first`, the three best by the fixed one stay above all others, in the order of the trees: long lists gain by
+    trees more often than first hits do.
     """
 
     kind = "lambdamart"
 
-    def __init__(self, fixed: FixedRanker, booster):
+    def __init__(self, fixed: FixedRanker, booster, *, keeps_first: bool = False):
         self._fixed = fixed
         self._booster = booster
+        self.keeps_first = keeps_first
 
     def scores(self, candidates: Features) -> np.ndarray:
         """Return the score of each candidate, (candidates,) float32."""
         if not len(candidates.rows):
             return np.zeros(0, dtype=np.float32)
-        trees = self._booster.predict(candidates.values, num_threads=1)
-        return (self._fixed.scores(candidates) + trees).astype(np.float32)
+        fixed, trees = self._fixed.scores(candidates), self._booster.predict(candidates.values, num_threads=1)
+        scores = (fixed + trees).astype(np.float32)
+        return _with_first(scores, fixed) if self.keeps_first else scores
 
     def contributions(self, candidates: Features) -> np.ndarray:
         """Return what each feature adds to the score and, last, the trees' mean, which every candidate is given,
@@ -54,7 +60,7 @@ class LambdaMartRanker:
         artifacts.write_text(path, self._booster.model_to_string())
 
     @classmethod
-    def read(cls, path: Path, fixed: FixedRanker, n_features: int) -> LambdaMartRanker:
+    def read(cls, path: Path, fixed: FixedRanker, n_features: int, *, keeps_first: bool = False) -> LambdaMartRanker:
         """Return the ranker that `write` saved.
 
         Raises:
@@ -69,7 +75,7 @@ class LambdaMartRanker:
                 f"{path}: trees over {booster.num_feature()} features, where the run's signals have {n_features}; "
                 "train the run again"
             )
-        return cls(fixed, booster)
+        return cls(fixed, booster, keeps_first=keeps_first)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +110,8 @@ def learn(
     groups: Sequence[int],
     seed: int,
 ) -> Learning:
-    """Return a LambdaMART ranker, with the number of trees that was best for held-out questions.
+    """Return a LambdaMART ranker, with the number of trees that was best for held-out questions, and with the fixed
+    ranker's three best left first where that was better.
 
     In folds over the questions. Trees are kept only if their gain is more than its standard error, and if at least ten
     questions have a relevant candidate: fewer show nothing. `config.kind` lambdamart keeps them anyway.
@@ -136,14 +143,21 @@ def learn(
             scores += booster.predict(values, start_iteration=count - _STEP, num_iteration=_STEP)
             for place, question_scores in zip(places, np.split(scores.copy(), ends), strict=True):
                 by_trees[count][place] = question_scores
-    values = {count: measure(ranked(candidates, scores)) for count, scores in by_trees.items()}
-    best = max(set(values) - ({0} if force_trees else set()), key=lambda count: (values[count].mean(), -count))
-    difference = values[best] - values[0]
+    ways = {(count, False): scores for count, scores in by_trees.items()}
+    ways |= {
+        (count, True): [_with_first(own, fixed_own) for own, fixed_own in zip(scores, base, strict=True)]
+        for count, scores in by_trees.items()
+        if count
+    }
+    values = {way: measure(ranked(candidates, scores)) for way, scores in ways.items()}
+    chosen = max((way for way in values if way[0] or not force_trees), key=lambda way: (values[way].mean(), -way[0]))
+    best, keeps_first = chosen
+    difference = values[chosen] - values[0, False]
     gain = float(difference.mean()), float(difference.std() / np.sqrt(max(1, len(candidates))))
     if not force_trees and (not best or gain[0] <= gain[1]):
         return Learning(None, 0, base, gain)
-    ranker = with_trees(candidates, labels, fixed, config, best, seed=seed)
-    return Learning(ranker, best, by_trees[best], gain)
+    ranker = with_trees(candidates, labels, fixed, config, best, keeps_first=keeps_first, seed=seed)
+    return Learning(ranker, best, ways[chosen], gain)
 
 
 def with_trees(
@@ -153,13 +167,25 @@ def with_trees(
     config: RankerConfig,
     trees: int,
     *,
+    keeps_first: bool = False,
     seed: int,
 ) -> LambdaMartRanker:
     """Return a LambdaMART ranker with so many trees, over all questions; the rest is as in `learn`. At least one
     question must have a relevant candidate."""
     base, relevant = _scores_and_labels(candidates, labels, fixed)
     parameters = _parameters(config, candidates[0].names, seed)
-    return LambdaMartRanker(fixed, _booster(candidates, relevant, base, range(len(candidates)), parameters, trees))
+    booster = _booster(candidates, relevant, base, range(len(candidates)), parameters, trees)
+    return LambdaMartRanker(fixed, booster, keeps_first=keeps_first)
+
+
+def _with_first(scores: np.ndarray, fixed: np.ndarray) -> np.ndarray:
+    """Return the scores, (candidates,), with the three best by the fixed scores raised, all alike, above the others."""
+    if len(scores) <= FIRSTS:
+        return scores
+    first = np.zeros(len(scores), dtype=bool)
+    first[np.argsort(-fixed, kind="stable")[:FIRSTS]] = True
+    lead = scores[~first].max() - scores[first].min()
+    return scores if lead < 0 else np.where(first, scores + lead + _AHEAD, scores).astype(scores.dtype)
 
 
 def _scores_and_labels(

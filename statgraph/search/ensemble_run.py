@@ -22,8 +22,9 @@ from statgraph.signals.dense import DenseSignal
 from statgraph.signals.lexical import LexicalSignal, TextSignal
 from statgraph.signals.signal import Signal, signal_info
 
-# Entries of the ranker's file: the split that the trees learnt from, and whether most training questions were long.
-LEARNT_FROM, WHOLES = "learnt_from", "wholes"
+# Entries of the ranker's file: whether most training questions were long; the split that the trees learnt from, and
+# whether they leave the fixed ranker's best first.
+WHOLES, LEARNT_FROM, KEEPS_FIRST = "wholes", "learnt_from", "keeps_first"
 
 
 def member_folders(run: Run) -> dict[str, Path]:
@@ -47,12 +48,20 @@ def member_signals(run: Run, *, device: str = "auto", precision: str = "float32"
 
 
 def learnt_from(run: Run) -> str | None:
-    """Return the split whose questions a run's trees have learnt from; None where it has no trees.
+    """Return the split whose questions a run's trees have learnt from; None where it has no trees."""
+    return (trees_entries(run) or {}).get(LEARNT_FROM)
+
+
+def trees_entries(run: Run) -> Mapping[str, object] | None:
+    """Return what the ranker's file says of a run's trees; None where it has no trees.
 
     Raises:
         RunError: if the ranker's file is missing or damaged.
     """
-    return ranker_entries(run.ranker).get(LEARNT_FROM) if run.trees.is_file() else None
+    entries = ranker_entries(run.ranker)
+    if LEARNT_FROM not in entries or not run.trees.is_file():
+        return None
+    return {name: entries[name] for name in (LEARNT_FROM, KEEPS_FIRST) if name in entries}
 
 
 def read_ensemble(run: Run, n_articles: int, *, device: str = "auto", precision: str = "float32") -> Ensemble:
@@ -70,7 +79,7 @@ def read_ensemble(run: Run, n_articles: int, *, device: str = "auto", precision:
             raise RunError(
                 f"{run.folder}: signal {signal.name} is of {known} articles, the run of {n_articles}; train it again"
             )
-    weights = _weights(run.ranker, signals)
+    weights, entries = _weights(run.ranker, signals), ranker_entries(run.ranker)
     ensemble = Ensemble(
         signals,
         Structure.read(run.structure, n_articles),
@@ -78,10 +87,12 @@ def read_ensemble(run: Run, n_articles: int, *, device: str = "auto", precision:
         weights=list(weights.values()),
         depth=run.config.ensemble.depth,
         near=run.config.ensemble.near,
-        wholes=ranker_entries(run.ranker).get(WHOLES) is True,
+        wholes=entries.get(WHOLES) is True,
     )
     if run.trees.is_file():
-        ensemble.ranker = LambdaMartRanker.read(run.trees, ensemble.fixed, len(ensemble.feature_names))
+        ensemble.ranker = LambdaMartRanker.read(
+            run.trees, ensemble.fixed, len(ensemble.feature_names), keeps_first=entries.get(KEEPS_FIRST) is True
+        )
     if run.calibration.is_file() and ensemble.has_evidence:
         ensemble.calibration = Calibration.read(run.calibration)
     return ensemble

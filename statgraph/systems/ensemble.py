@@ -29,14 +29,15 @@ from statgraph.runs.article_store import write_article_store
 from statgraph.runs.folders import is_finished, is_unfinished
 from statgraph.runs.run import CorpusFacts, Run
 from statgraph.search.ensemble_run import (
+    KEEPS_FIRST,
     LEARNT_FROM,
     WHOLES,
-    learnt_from,
     member_folders,
     member_signals,
     other_signals,
     ranker_entries,
     read_ensemble,
+    trees_entries,
 )
 from statgraph.signals.signal import SignalSource
 from statgraph.systems.calibrating import calibrate
@@ -119,20 +120,20 @@ def write_parts(
         artifacts.write_json(run.ranker, {"weights": entry, WHOLES: 2 * n_long > len(questions), LEADS: dict(leads)})
 
 
-def write_learnt_from(run: Run, split: str) -> None:
-    """Write into the ranker's file which split's questions a run's trees have learnt from."""
-    artifacts.write_json(run.ranker, {**ranker_entries(run.ranker), LEARNT_FROM: split})
+def write_trees_entries(run: Run, entries: Mapping[str, object]) -> None:
+    """Write into the ranker's file what `trees_entries` returns of a run's trees."""
+    artifacts.write_json(run.ranker, {**ranker_entries(run.ranker), **entries})
 
 
 def _copy_trees(source: Run, run: Run) -> str:
     """Give a run the trees of another whose signals are the same, and return in words what ranks now."""
-    split = learnt_from(source)
-    if split is None:
+    entries = trees_entries(source)
+    if entries is None:
         return f"ranker fixed weights, as {source.folder}"
     if list(ranker_entries(source.ranker)["weights"]) != list(ranker_entries(run.ranker)["weights"]):
         return f"ranker fixed weights: the signals are not those whose trees {source.folder} has"
     shutil.copyfile(source.trees, run.trees)
-    write_learnt_from(run, split)
+    write_trees_entries(run, entries)
     return f"ranker with the trees of {source.folder}"
 
 
@@ -200,7 +201,7 @@ def _learn_ranker(job: Job, run: Run, ensemble: Ensemble, dev_candidates: list[F
     learning = learn(candidates, labels, ensemble.fixed, config, measure, groups=groups, seed=run.config.seed)
     if learning.ranker is not None:
         learning.ranker.write(run.trees)
-        write_learnt_from(run, split)
+        write_trees_entries(run, {LEARNT_FROM: split, KEEPS_FIRST: learning.ranker.keeps_first})
         ensemble.ranker = learning.ranker
     for folder in _fold_folders(job):
         artifacts.remove_folder(folder)
@@ -317,4 +318,7 @@ def _training_summary(learning: Learning, n_questions: int, split: str) -> str:
     of = f"on {n_questions} {'dev' if split == 'dev' else 'training'} questions, held out"
     if learning.ranker is None:
         return f"ranker fixed weights: trees did not gain {of} ({gain:+.1f} +- {error:.1f} ranking quality)"
-    return f"ranker {learning.trees} trees on top of fixed weights: {gain:+.1f} +- {error:.1f} ranking quality {of}"
+    below = ", whose three best stay first" if learning.ranker.keeps_first else ""
+    return (
+        f"ranker {learning.trees} trees on top of fixed weights{below}: {gain:+.1f} +- {error:.1f} ranking quality {of}"
+    )

@@ -44,6 +44,7 @@ class Trees:
     """Two features beside the fixed ranker's, and what every candidate is given."""
 
     kind = "lambdamart"
+    keeps_first = False
 
     def __init__(self, fixed):
         self._fixed = fixed
@@ -65,3 +66,14 @@ def test_what_every_candidate_is_given_comes_last():
     ranked.ranker = Trees(fixed)
     (of_a,) = score_parts(ranked, "?", [0], 4)
     assert of_a[-3:] == [near("all", 0.25, 1), near("article", 0.125), near("base", -9)]
+
+
+def test_what_keeps_an_article_first_belongs_to_what_it_begins_with():
+    fixed = FixedRanker({"words": 1.0})
+    ranked = Ensemble([Signal("words", [4, 0, 0, 2])], Structure.of(ARTICLES), fixed, weights=[1], depth=4, near=0)
+    ranked.ranker = Trees(fixed)
+    ranked.ranker.keeps_first = True
+    scores = ranked.ranker.scores
+    ranked.ranker.scores = lambda found: scores(found) + 5 * (found.rows == 0)
+    of_a, of_d = score_parts(ranked, "?", [0, 3], 4)
+    assert (of_a[-1], of_d[-1]) == (near("base", -4), near("base", -9))

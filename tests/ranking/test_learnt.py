@@ -77,6 +77,42 @@ def test_contributions_add_up_with_what_all_candidates_are_given():
     assert np.ptp(parts[:, NAMES.index(("article", "length"))]) > 0.1
 
 
+@pytest.mark.parametrize("weight", [0, 10])
+def test_the_best_by_the_weights_stay_first_where_that_is_better(weight):
+    found, labels = questions(40, useful=True)
+    firsts = [set(np.argsort(-FIXED.scores(candidates))[:3].tolist()) for candidates in found]
+
+    def measure(rankings):
+        return np.array(
+            [
+                weight * (set(rows[:3].tolist()) == first) + 1 / (1 + rows.tolist().index(relevant))
+                for rows, first, (relevant,) in zip(rankings, firsts, labels, strict=True)
+            ]
+        )
+
+    learning = learn(found, labels, FIXED, CONFIG, measure, groups=range(40), seed=0)
+    assert learning.trees > 0
+    assert learning.ranker.keeps_first == (weight > 0)
+    place = next(place for place, (relevant,) in enumerate(labels) if relevant not in firsts[place])
+    by_trees = with_trees(found, labels, FIXED, CONFIG, learning.trees, seed=0)
+    plain, order = ranked([found[place]] * 2, [ranker.scores(found[place]) for ranker in (by_trees, learning.ranker)])
+    assert plain[0] == labels[place][0]
+    if weight:
+        kept = np.isin(plain, list(firsts[place]))
+        assert order.tolist() == [*plain[kept], *plain[~kept]]
+        assert set(ranked(found, learning.held_out)[place][:3].tolist()) == firsts[place]
+    else:
+        assert order.tolist() == plain.tolist()
+
+
+def test_fewer_candidates_than_stay_first():
+    found, labels = questions(40, useful=True)
+    ranker = learning_of(found, labels).ranker
+    few = Features(found[0].rows[:2], NAMES, found[0].values[:2])
+    kept = LambdaMartRanker(FIXED, ranker._booster, keeps_first=True)
+    assert kept.scores(few).tolist() == ranker.scores(few).tolist()
+
+
 def test_without_a_gain_the_weights_stay():
     found, labels = questions(20, useful=False)
 

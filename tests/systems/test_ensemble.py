@@ -15,7 +15,7 @@ from statgraph.runs import parts
 from statgraph.runs.kind import kind_of
 from statgraph.runs.own_corpus import own_corpus
 from statgraph.runs.run import Run
-from statgraph.search.ensemble_run import learnt_from, member_folders, read_ensemble
+from statgraph.search.ensemble_run import learnt_from, member_folders, read_ensemble, trees_entries
 from statgraph.signals.signal import Asked
 from statgraph.systems import calibrating, ensemble
 from statgraph.systems.job import Job, TrainingOptions
@@ -200,13 +200,14 @@ def test_an_update_remembers_what_the_trees_have_learnt_from(train, tmp_path, to
     run = train(None, "ranker.kind=fixed", "ensemble.members=none")
     assert learnt_from(run) is None
     run.trees.touch()
-    ensemble.write_learnt_from(run, "dev")
-    assert learnt_from(run) == "dev"
+    entries = {"learnt_from": "dev", "keeps_first": True}
+    ensemble.write_trees_entries(run, entries)
+    assert (learnt_from(run), trees_entries(run)) == ("dev", entries)
     amended = replace(town_corpus.articles[0], text="Lamps are free.")
     update_run(
         run.folder, replace(town_corpus, articles=(amended, *town_corpus.articles[1:])), out=tmp_path / "updated"
     )
-    assert learnt_from(Run.read(tmp_path / "updated")) == "dev"
+    assert trees_entries(Run.read(tmp_path / "updated")) == entries
 
 
 @pytest.mark.parametrize("n_articles", [1, 16])
@@ -248,6 +249,10 @@ def test_a_final_run_knows_every_question_and_its_texts(train, guided):
     assert Run.read(folder) == final
     assert final.trees.read_bytes() == run.trees.read_bytes()
     assert said == [f"ranker with the trees of {run.folder}"]
+    assert trees_entries(final) == trees_entries(run)
+    for keeps_first in (True, False):
+        ensemble.write_trees_entries(final, {"keeps_first": keeps_first})
+        assert read_ensemble(final, len(guided.articles)).ranker.keeps_first == keeps_first
     assert final.data["questions"] == {"train": 16, "dev": 0, "test": 0}
     assert not (folder / parts.REPORT).exists()
 

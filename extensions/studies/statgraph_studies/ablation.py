@@ -69,6 +69,7 @@ class _Trained:
         learnt_from: itself, or an ensemble for each fold.
         questions: the questions that the trees learn from, each held out of one of these ensembles.
         trees: the number of trees; 0 where they gained nothing.
+        keeps_first: whether the fixed ranker's best stay first.
     """
 
     run: Run
@@ -76,6 +77,7 @@ class _Trained:
     learnt_from: Sequence[_Part]
     questions: Sequence[Question]
     trees: int = 0
+    keeps_first: bool = False
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,8 @@ class AblationRuns(CorpusRuns):
 
         features, fixed = held_out_features(parts, questions), whole.ensemble.fixed
         learning = learn(features, labels, fixed, config.ranker, quality, groups=groups, seed=config.seed)
-        return replace(trained, trees=learning.trees)
+        keeps_first = learning.ranker is not None and learning.ranker.keeps_first
+        return replace(trained, trees=learning.trees, keeps_first=keeps_first)
 
 
 @dataclass(frozen=True)
@@ -176,7 +179,9 @@ def _without(trained: _Trained, without: str, corpus: Corpus) -> _Reduced:
     if not trained.trees or without == TREES:
         return _Reduced(whole.ensemble, names, fixed, 0)
     features, labels = held_out_features(parts, trained.questions, names), corpus.label_rows(trained.questions)
-    ranker = with_trees(features, labels, fixed, config.ranker, trained.trees, seed=config.seed)
+    ranker = with_trees(
+        features, labels, fixed, config.ranker, trained.trees, keeps_first=trained.keeps_first, seed=config.seed
+    )
     return _Reduced(whole.ensemble, names, ranker, trained.trees)
 
 

@@ -109,6 +109,7 @@ class LinearRanker:
     """Score = weighted sum of what the fixed ranker sees too, by weights that are learnt."""
 
     kind = "linear"
+    keeps_first = False
 
     def __init__(self, names: Sequence[tuple[str, str]], weights: np.ndarray):
         self._weights = dict(zip(names, weights.tolist(), strict=True))

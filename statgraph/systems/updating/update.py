@@ -25,9 +25,9 @@ from statgraph.runs.article_store import ArticleStore, StoredArticle, write_arti
 from statgraph.runs.folders import changed_run, refuse_full_folder
 from statgraph.runs.own_corpus import write_training_texts
 from statgraph.runs.run import CorpusFacts, Run
-from statgraph.search.ensemble_run import learnt_from, member_folders
+from statgraph.search.ensemble_run import member_folders, trees_entries
 from statgraph.search.graph_run import load_graph_run
-from statgraph.systems.ensemble import write_learnt_from, write_parts
+from statgraph.systems.ensemble import write_parts, write_trees_entries
 from statgraph.systems.job import StepClock
 from statgraph.systems.leading import read_leads
 from statgraph.systems.lexical import write_lexical_index
@@ -318,14 +318,14 @@ class EnsemblePlan(Plan):
         self.counts = UpdateCounts(**first, **total)
 
     def write(self, updated: Run) -> None:
-        learnt, leads, members = learnt_from(self._update.run), read_leads(self._update.run), []
+        learnt, leads, members = trees_entries(self._update.run), read_leads(self._update.run), []
         for name, folder in member_folders(updated).items():
             with self._update.clock.step(f"member {name}"):
                 members.append(self._updated(folder))
         self._count(members)
         write_parts(updated, self._update.corpus, self._update.clock, leads=leads)
         if learnt is not None:
-            write_learnt_from(updated, learnt)
+            write_trees_entries(updated, learnt)
 
 
 def _refuse_other_law(run: Run, corpus: Corpus, changes: ArticleChanges) -> None:
