@@ -40,10 +40,8 @@ class Block:
     def keeps_all(self) -> bool:
         """Return whether the outputs are the inputs, in their order."""
         if "keeps all" not in self.derived:
-            own = self.own_inputs
-            self.derived["keeps all"] = len(own) == self.n_inputs and torch.equal(
-                own, torch.arange(self.n_inputs, device=own.device)
-            )
+            every_input = torch.arange(self.n_inputs, device=self.own_inputs.device)
+            self.derived["keeps all"] = torch.equal(self.own_inputs, every_input)
         return self.derived["keeps all"]
 
     def own(self, nodes: torch.Tensor) -> torch.Tensor:

@@ -109,6 +109,18 @@ def test_whole_graph_block_holds_every_edge(dense_graph, edges_of):
     assert {(dense_graph.edge_types[kind], nodes[s][1], nodes[t][1]) for kind, s, t in ends} == edges_of(dense_graph)
 
 
+@pytest.mark.parametrize("n_outputs", [1, 40, 60])
+def test_first_outputs_are_the_first_of_the_whole(dense_graph, n_outputs):
+    whole = whole_graph_block(dense_graph)
+    first = whole.first_outputs(n_outputs)
+    assert (first.n_inputs, first.n_outputs) == (whole.n_inputs, n_outputs)
+    assert max(first.targets.tolist()) < n_outputs
+    encoder, nodes = random_encoder(dense_graph, 2), torch.randn(whole.n_inputs, 12)
+    with torch.no_grad():
+        expected = encoder(nodes, [whole, whole])[:n_outputs]
+        assert torch.allclose(encoder(nodes, [whole, first]), expected, atol=1e-5)
+
+
 def test_same_seed_same_blocks_on_any_number_of_threads(random_corpus):
     # With threads of its own DGL numbers nodes in the order in which these meet them: it takes a batch of this size.
     graph = build_graph(random_corpus(6000, 1000, cited=8))

@@ -265,7 +265,7 @@ class DensePlan(Plan):
             headings = _difference(then.graph.headings, now.graph.headings)
             citations = _difference(_citations(then.inputs.questions), _citations(now.questions))
         n_unknown, n_stale = len(self._vectors.unknown), int(self._vectors.stale.sum())
-        self.counts = UpdateCounts(headings, citations, n_unknown, 0, n_stale)
+        self.counts = UpdateCounts(headings, citations, embedded=n_unknown, recomputed=n_stale)
 
     def write(self, updated: Run) -> None:
         update, config = self._update, self._update.run.config.encoder

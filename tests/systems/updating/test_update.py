@@ -64,7 +64,8 @@ def test_hits_are_those_of_a_run_made_wholly_anew(run, reformed, tmp_path, syste
 
 def test_the_hits_of_bm25_are_those_of_training_on_the_new_version(run, reformed, tmp_path):
     folder = run("bm25")
-    update_run(folder, reformed)
+    summary = update_run(folder, reformed)
+    assert (summary.embedded, summary.taken, summary.recomputed) == (0, 0, 0)
     train_run(reformed, resolve_config("bm25", ["device=cpu"]), tmp_path / "new")
     assert rankings(folder) == rankings(tmp_path / "new")
 
@@ -77,7 +78,7 @@ def test_it_says_what_it_did(run, reformed):
         "amended_parts": {"text": 1, "path": 1, "title": 0, "rubric": 0, "place": 1, "dates": 0},
     }  # fmt: skip
     assert (summary.headings, summary.citations) == ((1, 0), (0, 1))
-    assert (summary.embedded, summary.articles, summary.run) == (4, 16, folder)
+    assert (summary.embedded, summary.taken, summary.articles, summary.run) == (4, 0, 16, folder)
     manifest = artifacts.read_json(folder / "manifest.json")
     assert manifest["corpus"]["content_hash"] == reformed.content_hash
     (entry,) = manifest["updates"]
@@ -119,7 +120,7 @@ def test_a_dry_run_tells_the_same_and_writes_nothing(run, reformed, monkeypatch)
     assert state(folder) == before
     assert not told.written
     done = update_run(folder, reformed)
-    same = ("changes", "headings", "citations", "embedded", "recomputed", "articles")
+    same = ("changes", "headings", "citations", "embedded", "taken", "recomputed", "articles")
     assert all(getattr(told, name) == getattr(done, name) for name in same)
 
 
