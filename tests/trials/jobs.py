@@ -31,7 +31,7 @@ class Job:
         artefact: what it leaves there, a file or folder.
         prepare: puts there what it changes.
         trains: whether it can be resumed.
-        once: whether it refuses to write what stands there whole.
+        ended: whether what stands there is whole, so that the command refuses to run again.
     """
 
     name: str
@@ -39,16 +39,12 @@ class Job:
     artefact: str
     prepare: Callable[[Path], object] = lambda folder: None
     trains: bool = False
-    once: bool = False
+    ended: Callable[[Path], bool] = lambda place: False
 
-    def again(self, folder: Path) -> tuple[str, ...] | None:
-        """Return the arguments that bring it to its end after it was cut short; None where it has ended."""
-        place = folder / self.artefact
-        if self.trains and is_unfinished(place):
-            return (*self.arguments, "--resume")
-        if (self.trains and is_finished(place)) or (self.once and place.exists()):
-            return None
-        return self.arguments
+    def again(self, folder: Path) -> tuple[str, ...]:
+        """Return the arguments that bring it to its end after it was cut short."""
+        resumed = self.trains and is_unfinished(folder / self.artefact)
+        return (*self.arguments, "--resume") if resumed else self.arguments
 
     def state(self, folder: Path) -> Mapping[str, str] | None:
         """Return the contents of what it leaves, None where nothing stands as whole."""
@@ -67,20 +63,21 @@ def all_jobs(material: Material) -> list[Job]:
 
     def training(name: str, system: str, corpus: Path, *settings: str) -> Job:
         arguments = (*m.training(system, corpus, *settings), "--out", "run")
-        return Job(name, arguments, "run", trains=True)
+        return Job(name, arguments, "run", trains=True, ended=is_finished)
 
     def exporting(target: str, out: str, *options: str) -> Job:
         arguments = ("export", "--to", target, "--out", out, *options)
-        return Job(f"export {target}", arguments, out, with_run("qabisar"), once=True)
+        return Job(f"export {target}", arguments, out, with_run("qabisar"), ended=Path.exists)
 
     of_run = ("--run", "run")
     updating = ("update", *of_run, "--corpus", str(m.amended_town))
+    without_wells = ("remove", *of_run, "wells1", "--device", "cpu")
     bells = ("--id", "bells", "--text", "Bells ring.", "--path", "Town Code > Book I. Rights")
     return [
         Job("import", ("import", "csv", str(m.source("csv")), "--language", "en", "--force", "--out", "law"), "law"),
         Job("fetch", ("fetch", "bsard", "--from", str(m.source("bsard")), "--out", "law"), "law"),
         Job("build-graph", ("build-graph", str(m.town), "--out", "graph"), "graph"),
-        Job("augment", ("augment", "--corpus", str(m.town), "--out", "asked.jsonl"), "asked.jsonl", once=True),
+        Job("augment", ("augment", "--corpus", str(m.town), "--out", "asked.jsonl"), "asked.jsonl", ended=Path.exists),
         training("train bm25", "bm25", m.town),
         training("train static", "dsr", m.town),
         training("train both stages", "qabisar", m.town),
@@ -89,11 +86,16 @@ def all_jobs(material: Material) -> list[Job]:
         Job("update", (*updating, "--device", "cpu"), "run", with_run("qabisar")),
         Job("update ensemble", (*updating, "--device", "cpu"), "run", with_run("ensemble")),
         Job("add", ("add", *of_run, *bells, "--replace", "--device", "cpu"), "run", with_run("qabisar")),
+        Job("remove", without_wells, "run", with_run("qabisar"), ended=_has_no_wells),
         exporting("sentence-transformers", "encoder", *of_run),
         exporting("faiss", "vectors", *of_run),
         exporting("beir", "beir", "--corpus", str(m.town)),
         exporting("graphml", "law.graphml", *of_run),
     ]
+
+
+def _has_no_wells(run: Path) -> bool:
+    return b'"wells1"' not in (run / parts.ARTICLES.name).read_bytes()
 
 
 def contents(place: Path) -> dict[str, str]:

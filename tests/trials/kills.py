@@ -79,11 +79,10 @@ def cut_short(
         done = command(job.arguments, folder, before=before, kill_after=kill_after)
         problems = [] if job.state(folder) in (None, old, whole.state) else ["what is half-written stands as whole"]
         room_again()
-        arguments = job.again(folder)
-        if arguments is not None:
-            after = command(arguments, folder)
-            if after.code:
-                problems.append(f"cannot be run again: {after.end}")
+        may_refuse = job.ended(folder / job.artefact)
+        after = command(job.again(folder), folder)
+        if after.code and not may_refuse:
+            problems.append(f"cannot be run again: {after.end}")
         if not problems and job.state(folder) != whole.state:
             problems.append(f"ends otherwise than undisturbed: {differing(job.state(folder), whole.state)}")
         problems += [f"left over: {name}" for name in left_over(folder)]

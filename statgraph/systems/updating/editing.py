@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from statgraph import artifacts
 from statgraph.corpus.importing import import_corpus
 from statgraph.corpus.records import Article, Corpus
 from statgraph.errors import UsageError
@@ -43,6 +44,7 @@ def edit_run(
         RunError: as `update_run`, and if it is an ensemble that kept no training questions.
     """
     opened = Run.read(run)
+    artifacts.remove_abandoned(opened.folder.resolve())  # what a killed edit has left beside it
     language = opened.corpus.language
     if isinstance(add, Path):
         added = import_corpus(add, "jsonl", language=language).articles

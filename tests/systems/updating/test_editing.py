@@ -100,6 +100,15 @@ def test_other_refusals_leave_the_run_as_it_was(run):
     assert ids(folder) == before
 
 
+def test_a_refused_edit_removes_what_a_killed_one_has_left(run):
+    folder = run()
+    left = folder.parent / f".{folder.name}-0123abcd"
+    left.mkdir()
+    with pytest.raises(UsageError, match="has none of this id"):
+        edit_run(folder, remove=["gone"])
+    assert not left.exists()
+
+
 def test_of_two_edits_at_once_none_is_lost(run, monkeypatch):
     folder, read = run(), update.article_changes
 
