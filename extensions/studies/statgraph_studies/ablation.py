@@ -30,7 +30,6 @@ from statgraph.systems.pipeline import train_run
 from statgraph_studies.running import CorpusRuns, PlannedRun, run_id
 from statgraph_studies.spec import RowSpec, TableSpec
 from statgraph_studies.store import RunResult
-from statgraph_studies.summary import metrics_of_sets
 
 # Parts beside signals that a row can leave out, each by the features that go with it.
 FEATURES: Mapping[str, Callable[[str, str], bool]] = {
@@ -95,7 +94,7 @@ class AblationRuns(CorpusRuns):
             self._trained[base] = self.ensemble_of(planned, options)
         trained = self._trained[base]
         ranks = _without(trained, planned.row.without, self.corpus)
-        metrics = metrics_of_sets(ranks, self.corpus, self.split)
+        metrics = self._metrics_of(ranks)
         step = {"name": "row", "seconds": round(time.perf_counter() - start, 1), "peak_mib": peak_memory_mib()}
         about = self._about(planned, Run.read(trained.run.folder), False) | {
             "config": artifacts.as_json(planned.config.to_dict()),

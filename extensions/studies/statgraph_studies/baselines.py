@@ -25,7 +25,6 @@ from statgraph.systems.job import TrainingOptions
 from statgraph_studies.ablation import AblationRuns, held_out_features
 from statgraph_studies.running import Alone, CorpusRuns, PlannedRun
 from statgraph_studies.store import RunResult
-from statgraph_studies.summary import metrics_of_sets
 
 _SPLIT = "dev"
 _AT_ONCE = 64
@@ -133,7 +132,7 @@ class BaselineRuns(CorpusRuns):
             return super()._carried_out(planned, options)
         ranker, chosen, run, resumed = BASELINES[planned.row.baseline](self, planned, options)
         about = self._about(planned, run, resumed) | {"chosen": dict(chosen)}
-        return RunResult(metrics_of_sets(ranker, self.corpus, self.split), about)
+        return RunResult(self._metrics_of(ranker), about)
 
     def quality(self, ranker) -> float:
         """Return the mean ranking quality of a ranker over the dev questions."""

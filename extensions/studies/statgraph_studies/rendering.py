@@ -33,7 +33,8 @@ _ADJUSTED = _DIFFERENCES.format(
 )
 _FIGURES_BY_SET = (
     "In percent: mean ± standard deviation over seeds [95 % bootstrap interval over questions, each with its mean over "
-    "seeds]. Seen: a training question has one of the question's articles."
+    "seeds]. Seen: a training question has one of the question's articles. Not given away: the question names no "
+    "article, and is not the words of a training text that cites one of its articles, with or without others before."
 )
 _SIGNALS = (
     "Each ensemble beside the one of its signals that is best alone in that metric on these very questions, which "

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 
 from statgraph import artifacts
@@ -32,6 +33,7 @@ from statgraph.systems.job import DEFAULT_OPTIONS, TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import regime_of, resolve_config, without_transformers
 from statgraph.training.checkpoints import MetricsLog
+from statgraph_studies.given_away import GivenAway
 from statgraph_studies.run_cache import KeptRuns
 from statgraph_studies.spec import RowSpec, TableSpec
 from statgraph_studies.store import FOLLOWED, RunResult, RunStore
@@ -220,13 +222,21 @@ class CorpusRuns:
         """Return the metrics of a run and, of an ensemble, those of each signal alone."""
         device = run.config.device
         if not run.kind.has_members:
-            return metrics_of_sets(Retriever.of(run, device=device), self.corpus, self.split), {}
+            return self._metrics_of(Retriever.of(run, device=device)), {}
         ensemble = read_ensemble(run, len(self.corpus.articles), device=device)
         signals = {}
         for signal in ensemble.signals:
-            alone = metrics_of_sets(Alone(signal), self.corpus, self.split)
+            alone = self._metrics_of(Alone(signal))
             signals[signal.name] = replace(alone, metrics=alone.metrics.only(COMPARED_BY_SET))
-        return metrics_of_sets(ensemble, self.corpus, self.split), signals
+        return self._metrics_of(ensemble), signals
+
+    def _metrics_of(self, ranker: Retriever) -> SplitMetrics:
+        """Return what a ranker finds for the questions of all sets."""
+        return metrics_of_sets(ranker, self.corpus, self.split, self._given_away)
+
+    @cached_property
+    def _given_away(self) -> GivenAway:
+        return GivenAway(self.corpus)
 
     def _about(self, planned: PlannedRun, run: Run, resumed: bool) -> dict[str, object]:
         return {

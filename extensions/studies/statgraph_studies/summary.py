@@ -12,6 +12,7 @@ from statgraph.evaluation.metrics import QuestionMetrics
 from statgraph.evaluation.significance import Comparison, Estimate, compare, mean_estimate
 from statgraph.search.evaluating import SplitMetrics, sets_of_split, split_metrics
 from statgraph.search.retriever import Retriever
+from statgraph_studies.given_away import NOT_GIVEN_AWAY, GivenAway
 from statgraph_studies.spec import RowSpec, TableSpec
 from statgraph_studies.store import RunResult
 
@@ -78,13 +79,16 @@ def summaries(spec: TableSpec, results: Mapping[str, Mapping[int, RunResult]]) -
     return [_summary(row, spec, results) for row in spec.rows if results.get(row.name)]
 
 
-def metrics_of_sets(retriever: Retriever, corpus: Corpus, split: str) -> SplitMetrics:
+def metrics_of_sets(retriever: Retriever, corpus: Corpus, split: str, given_away: GivenAway) -> SplitMetrics:
     """Return the metrics of a retriever for every question of a split, set by set, the main set first.
 
-    The strata of the main set have their own names, so that "all" is all of the main set; those of another set have its
-    name in front, as in "references: all".
+    The strata, those of `given_away` among them, have their own names in the main set, so that "all" is all of the main
+    set; those of another set have its name in front, as in "references: all".
     """
-    by_set = {name: split_metrics(retriever, corpus, split, name) for name in sets_of_split(corpus, split)}
+    by_set = {}
+    for name in sets_of_split(corpus, split):
+        part = split_metrics(retriever, corpus, split, name)
+        by_set[name] = replace(part, masks={**part.masks, **given_away.masks(corpus.split(split, name))})
     parts = list(by_set.values())
     ids = tuple(question_id for part in parts for question_id in part.question_ids)
     values = {name: np.concatenate([part.metrics[name] for part in parts]) for name in parts[0].metrics.values}
@@ -106,7 +110,9 @@ def strata_by_set(strata: Iterable[str]) -> dict[str, dict[str, str]]:
     for name, prefix in ((MAIN_SET, ""), *((other, f"{other}: ") for other in others)):
         parts = {stratum.removeprefix(prefix): stratum for stratum in strata if stratum.startswith(prefix)}
         shown[name] = {
-            part: stratum for part, stratum in parts.items() if part in (ALL, *PARTS) or part.startswith(_KIND)
+            part: stratum
+            for part, stratum in parts.items()
+            if part in (ALL, *PARTS, NOT_GIVEN_AWAY) or part.startswith(_KIND)
         }
     return shown
 
