@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import product
 
 import numpy as np
 
@@ -28,9 +27,10 @@ from statgraph_studies.store import RunResult
 
 _SPLIT = "dev"
 _AT_ONCE = 64
-_SHORT = {"k1": (0.9, 1.5, 2.5), "b": (0.2, 0.5, 0.8)}
-FIELDS = {"path": (0.5, 1.0, 2.0, 4.0), "rubric": (1.0, 3.0), **_SHORT}  # weights beside the text's 1
-FEEDBACK = {"articles": (5, 10, 20), "terms": (10, 20, 40), "weight": (0.1, 0.2, 0.3, 0.5)}
+_SHORT = {"k1": (0.6, 0.9, 1.2, 1.5, 2.0, 2.5, 3.5, 5.0, 8.0), "b": tuple(np.linspace(0.1, 1, 10).round(1).tolist())}
+_WEIGHTS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)  # beside the text's 1
+FIELDS = {"path": _WEIGHTS, "rubric": _WEIGHTS, **_SHORT}
+FEEDBACK = {"articles": (2, 5, 10, 20, 40), "terms": (5, 10, 20, 40, 80, 160), "weight": (0.1, 0.2, 0.3, 0.5, 0.7, 0.9)}
 RECIPROCAL = {"k": (5, 10, 20, 60)}
 SUMMED = {"bm25": tuple(np.linspace(0, 1, 21).round(2).tolist())}
 _COMMON, _FEW = 0.1, 10  # a term of more of the articles is no feedback, as in Anserini, unless these are few
@@ -141,9 +141,22 @@ class BaselineRuns(CorpusRuns):
         labels = self.corpus.label_rows(questions)
         return float(question_metrics(rankings, labels, len(self.corpus.articles))[QUALITY].mean())
 
-    def best(self, rankers: Iterator[Scored]) -> Scored:
-        """Return the ranker that is best on dev, the first of equals."""
-        return max(rankers, key=self.quality)
+    def best(self, grid: Mapping[str, Sequence], ranker: Callable[[Mapping], Score]) -> Scored:
+        """Return the ranker that is best on dev by coordinate ascent: from the middle of the grid, one parameter after
+        the other takes the value that is best beside the rest, until none changes."""
+
+        @cache
+        def quality(values: tuple) -> float:
+            return self.quality(Scored(ranker(dict(zip(grid, values, strict=True))), {}))
+
+        chosen, before = tuple(values[len(values) // 2] for values in grid.values()), None
+        while chosen != before:
+            before = chosen
+            for place, values in enumerate(grid.values()):
+                beside = [(*chosen[:place], value, *chosen[place + 1 :]) for value in values]
+                chosen = max([chosen, *beside], key=quality)  # the first of equals
+        named = dict(zip(grid, chosen, strict=True))
+        return Scored(ranker(named), named)
 
     def _variants(self, planned: PlannedRun) -> list[str]:
         baseline = planned.row.baseline
@@ -154,7 +167,7 @@ def _fields(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions):
     run, resumed = runs.trained(planned, options)
     words = WordCounts(runs.corpus, stop_words=run.config.bm25.stop_words)
     grid = {name: values for name, values in FIELDS.items() if name in (*words.fields, *_SHORT)}
-    best = runs.best(_over(grid, lambda chosen: _bm25(words, {"text": 1.0, **chosen})))
+    best = runs.best(grid, lambda chosen: _bm25(words, {"text": 1.0, **chosen}))
     return best, best.chosen, run, resumed
 
 
@@ -170,7 +183,7 @@ def _feedback(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions)
 
         return score
 
-    best = runs.best(_over(FEEDBACK, expanding))
+    best = runs.best(FEEDBACK, expanding)
     return best, best.chosen, run, resumed
 
 
@@ -184,7 +197,7 @@ def _fused(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions, gr
     def both(questions: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
         return by_words(questions), by_vectors(questions)
 
-    best = runs.best(_over(grid, lambda chosen: lambda questions: fuse(*both(tuple(questions)), *chosen.values())))
+    best = runs.best(grid, lambda chosen: lambda questions: fuse(*both(tuple(questions)), *chosen.values()))
     return best, {**best.chosen, **{f"bm25.{name}": value for name, value in tuned.items()}}, run, resumed
 
 
@@ -289,12 +302,6 @@ def _by_vectors(retriever: Retriever, n_articles: int) -> Score:
         return scores
 
     return score
-
-
-def _over(grid: Mapping[str, Sequence], ranker: Callable[[Mapping], Score]) -> Iterator[Scored]:
-    for values in product(*grid.values()):
-        chosen = dict(zip(grid, values, strict=True))
-        yield Scored(ranker(chosen), chosen)
 
 
 def _in_parts(score: Score, questions: Sequence[str]) -> Iterator[np.ndarray]:

@@ -84,6 +84,17 @@ def test_a_linear_ranker_learns_which_signal_is_right():
     assert [int(ranker.scores(each).argmax()) for each in features] == [int(rows[0]) for rows in labels]
 
 
+def test_parameters_are_climbed_one_after_the_other(town_corpus, tmp_path, monkeypatch):
+    tried = []
+    monkeypatch.setattr(BaselineRuns, "quality", lambda self, ranker: tried.append(1) or ranker.score([]))
+    grid = {"a": range(10), "b": range(10)}
+    runs = BaselineRuns(town_corpus, "test", RunStore(tmp_path))
+    best = runs.best(grid, lambda of: lambda questions: -((of["a"] - 7) ** 2) - (of["b"] - of["a"] + 3) ** 2)
+    assert best.chosen == {"a": 7, "b": 4}
+    assert best.score([]) == 0
+    assert len(tried) < 50
+
+
 @pytest.mark.parametrize("baseline", ["fields", "feedback"])
 def test_a_lexical_baseline_is_chosen_on_dev_and_measured_apart_from_its_system(baseline, result, town_corpus):
     row = RowSpec("a", "bm25", ("device=cpu",), seeded=False, baseline=baseline)
