@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import threading
 import time
@@ -146,14 +147,17 @@ def chromium_address(chromium: str, tmp_path_factory: pytest.TempPathFactory) ->
         "about:blank",
     )
     with subprocess.Popen(
-        [chromium, *CHROMIUM_ARGS, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [chromium, *CHROMIUM_ARGS, *options],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
     ) as process:
         port = folder / "DevToolsActivePort"
         end = time.monotonic() + STARTS_WITHIN_S
         while not (port.is_file() and port.read_text()) and time.monotonic() < end:
             time.sleep(0.05)
         yield f"http://127.0.0.1:{port.read_text().splitlines()[0]}"
-        process.terminate()
+        os.killpg(process.pid, signal.SIGTERM)  # Debian's is a script that starts the browser
 
 
 # Of a module, not of the session: while Playwright runs, nothing else in its thread can use asyncio.
