@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from statgraph.index.vectors import INDEX_FILE, best_of, float32_tiles, read_fai
 # Candidates beyond `k`: rounding, and ties at the cut, are decided among them by exact scores and rows.
 _MARGIN = 32
 _GPU_DEPTH = 2048  # the deepest ranking that FAISS's GPU kernels select
+_FEW_OTHERS = 256  # articles not allowed, which are found too and left out where several queries are asked at once
+_FEW_QUERIES = 16  # up to which one thread is faster, beside those of torch or ONNX Runtime that encoded them
 _TILE_SCORES = 1 << 28  # float32 scores of queries against all articles on the GPU: 1 GiB
 
 
@@ -90,8 +93,28 @@ class FlatIndex:
         elif self._on_gpu is not None:
             candidates = _topk(self._on_gpu, queries, depth, allowed)
         else:
-            candidates = self._flat.search(queries, depth, params=_selection(allowed))[1]
+            candidates = self._nearest(queries, depth, allowed)
         return [best_of(self.vectors, *pair, k) for pair in zip(queries, candidates, strict=True)]
+
+    def _nearest(self, queries: np.ndarray, depth: int, allowed: AllowedRows | None) -> Sequence[np.ndarray]:
+        """Return what FAISS finds on the CPU, rows (depth,) for each query.
+
+        A selection of rows makes FAISS read the vectors again for each query. All rows are a selection too for a single
+        one: without it, FAISS splits the query over threads, which then wait for those of torch that encoded it.
+        """
+        import faiss
+
+        n_others = 0 if allowed is None else len(self) - len(allowed)
+        if len(queries) > 1 and n_others <= _FEW_OTHERS:
+            faiss.cvar.distance_compute_blas_threshold = 2  # as delivered, products begin at 128,000 queries
+            with _threads(1 if len(queries) <= _FEW_QUERIES else faiss.omp_get_max_threads()):
+                rows = self._flat.search(queries, depth + n_others)[1]
+            return rows if allowed is None else [each[allowed.mask[each]][:depth] for each in rows]
+        if allowed is None:
+            selector = faiss.IDSelectorAll()
+        else:
+            selector = faiss.IDSelectorBitmap(np.packbits(allowed.mask, bitorder="little"))
+        return self._flat.search(queries, depth, params=faiss.SearchParameters(sel=selector))[1]
 
     @cached_property
     def _faiss_on_gpu(self):
@@ -113,17 +136,17 @@ class FlatIndex:
         return torch.tensor(self.vectors, device=device)
 
 
-def _selection(allowed: AllowedRows | None):
-    """Return FAISS's parameters of a search in these rows.
-
-    All rows are a selection too: without one, FAISS splits a single query over threads, which then wait for those of
-    torch that have just encoded it.
-    """
+@contextmanager
+def _threads(n_threads: int) -> Iterator[None]:
+    """Let FAISS use so many threads for what this thread asks of it."""
     import faiss
 
-    if allowed is None:
-        return faiss.SearchParameters(sel=faiss.IDSelectorAll())
-    return faiss.SearchParameters(sel=faiss.IDSelectorBitmap(np.packbits(allowed.mask, bitorder="little")))
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(n_threads)
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(before)
 
 
 def _topk(vectors, queries: np.ndarray, depth: int, allowed: AllowedRows | None) -> np.ndarray:

@@ -23,6 +23,7 @@ KINDS = {
     FROM_LAW: SignalInfo(weight=0.3, named=True, words=_WORDS),
     TRAINED: SignalInfo(weight=1.0, learns=True, named=True, words=_WORDS),
 }
+_AT_ONCE = 16  # texts: a long question's nine and more, and few to search for in vain
 
 
 class DenseSignal:
@@ -47,21 +48,37 @@ class DenseSignal:
 
     def ask(self, asked: Asked) -> list[Answer]:
         """Return the inner products with each question's vector; the index is searched for those that are looked at."""
-        return [_Products(self._index, query) for query in asked.vectors(self.encoder)]
+        batch = _Batch(self._index, asked.vectors(self.encoder))
+        return [_Products(batch, place) for place in range(len(asked.texts))]
+
+
+class _Batch:
+    """The texts of one search; that which is looked at and those that follow it are searched for at once."""
+
+    def __init__(self, index: ArticleIndex, queries: np.ndarray):
+        self.index = index
+        self.queries = queries
+        self._limits: tuple[int, AllowedRows | None] = 0, None
+        self._ranked: dict[int, Ranked] = {}  # by place, within these limits
+
+    def ranked(self, place: int, k: int, allowed: AllowedRows | None) -> Ranked:
+        if self._limits[0] != k or self._limits[1] is not allowed:
+            self._limits, self._ranked = (k, allowed), {}
+        if place not in self._ranked:
+            found = self.index.search(self.queries[place : place + _AT_ONCE], k, allowed)
+            self._ranked |= dict(enumerate(found, start=place))
+        return self._ranked[place]
 
 
 class _Products:
     floor, confidence = None, 1.0
 
-    def __init__(self, index: ArticleIndex, query: np.ndarray):
-        self._index = index
-        self._query = query
-        self._ranked: tuple[int, AllowedRows | None, Ranked] | None = None  # by what limits, the last ranking
+    def __init__(self, batch: _Batch, place: int):
+        self._batch = batch
+        self._place = place
 
     def best(self, k: int, allowed: AllowedRows | None) -> Ranked:
-        if self._ranked is None or self._ranked[0] != k or self._ranked[1] is not allowed:
-            self._ranked = k, allowed, self._index.search(self._query[None], k, allowed)[0]
-        return self._ranked[2]
+        return self._batch.ranked(self._place, k, allowed)
 
     def scores(self, rows: np.ndarray) -> np.ndarray:
-        return self._index.scores(self._query, rows)
+        return self._batch.index.scores(self._batch.queries[self._place], rows)

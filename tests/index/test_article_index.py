@@ -89,10 +89,23 @@ def test_a_search_of_allowed_rows_is_the_full_ranking_without_the_others(tied_in
     queries = np.concatenate([clustered(0, 8, seed=10)[1], tied_index.vectors[[50, 200]]])
     allowed = AllowedRows.checked(np.random.default_rng(11).permutation(400)[:60], 400)
     for full, some in zip(tied_index.search(queries, 400), tied_index.search(queries, k, allowed), strict=True):
-        kept = allowed.mask[full.rows]  # 60 of each query
+        kept = allowed.mask[full.rows]
         assert some.rows.tolist() == full.rows[kept][:k].tolist()
         assert some.scores.tolist() == full.scores[kept][:k].tolist()
         assert (some.scores.dtype, some.rows.dtype) == (np.float32, np.int64)
+
+
+@pytest.mark.parametrize("n_queries", [2, 16, 40])
+@pytest.mark.parametrize("n_others", [0, 3, 300])
+def test_a_query_has_the_same_hits_alone_and_among_others(clustered, n_queries, n_others):
+    vectors, queries = clustered(400, n_queries, seed=10)
+    index = ArticleIndex.build(vectors, [f"a{row}" for row in range(400)], device="cpu")
+    allowed = AllowedRows.checked(np.arange(n_others, 400), 400)
+    for query, among in zip(queries, index.search(queries, 30, allowed), strict=True):
+        (alone,) = index.search(query[None], 30, allowed)
+        (full,) = index.search(query[None], 400)
+        assert (alone.rows.tolist(), alone.scores.tolist()) == (among.rows.tolist(), among.scores.tolist())
+        assert among.rows.tolist() == full.rows[full.rows >= n_others][:30].tolist()
 
 
 def test_scores_of_chosen_rows_are_those_of_a_search(tied_index, clustered):
