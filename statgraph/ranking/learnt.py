@@ -151,20 +151,22 @@ def learn(
         if count
     }
     values = {way: measure(ranked(candidates, scores)) for way, scores in ways.items()}
-    alone, below = (
-        max(
-            (way for way in values if way[1] is keeps_first and (way[0] or not force_trees)),
-            key=lambda way: (values[way].mean(), -way[0]),
-        )
-        for keeps_first in (False, True)
-    )
-    more, error = _mean_and_error(values[alone] - values[below])
-    chosen = best, keeps_first = alone if more > error else below
+    chosen = best, keeps_first = _chosen({way: own for way, own in values.items() if way[0] or not force_trees})
     gain = _mean_and_error(values[chosen] - values[0, False])
     if not force_trees and (not best or gain[0] <= gain[1]):
         return Learning(None, 0, base, gain)
     ranker = with_trees(candidates, labels, fixed, config, best, keeps_first=keeps_first, seed=seed)
     return Learning(ranker, best, ways[chosen], gain)
+
+
+def _chosen(values: Mapping[tuple[int, bool], np.ndarray]) -> tuple[int, bool]:
+    """Return the best way, (trees, whether three stay first), of those with values (questions,)."""
+    alone, below = (
+        max((way for way in values if way[1] is first), key=lambda way: (values[way].mean(), -way[0]))
+        for first in (False, True)
+    )
+    more, error = _mean_and_error(values[alone] - values[below])
+    return alone if more > error else below
 
 
 def _mean_and_error(values: np.ndarray) -> tuple[float, float]:
