@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -93,28 +93,31 @@ class FlatIndex:
         elif self._on_gpu is not None:
             candidates = _topk(self._on_gpu, queries, depth, allowed)
         else:
-            candidates = self._nearest(queries, depth, allowed)
+            n_others, selection, n_threads = self._on_cpu(len(queries), allowed)
+            with _threads(n_threads):
+                candidates = self._flat.search(queries, depth + n_others, params=selection)[1]
+            if n_others:
+                candidates = [rows[allowed.mask[rows]][:depth] for rows in candidates]
         return [best_of(self.vectors, *pair, k) for pair in zip(queries, candidates, strict=True)]
 
-    def _nearest(self, queries: np.ndarray, depth: int, allowed: AllowedRows | None) -> Sequence[np.ndarray]:
-        """Return what FAISS finds on the CPU, rows (depth,) for each query.
+    def _on_cpu(self, n_queries: int, allowed: AllowedRows | None):
+        """Return how FAISS searches on the CPU: (how many more it finds, to be left out, the selection of rows,
+        threads).
 
         A selection of rows makes FAISS read the vectors again for each query. All rows are a selection too for a single
         one: without it, FAISS splits the query over threads, which then wait for those of torch that encoded it.
         """
         import faiss
 
-        n_others = 0 if allowed is None else len(self) - len(allowed)
-        if len(queries) > 1 and n_others <= _FEW_OTHERS:
+        n_others, n_threads = 0 if allowed is None else len(self) - len(allowed), faiss.omp_get_max_threads()
+        if n_queries > 1 and n_others <= _FEW_OTHERS:
             faiss.cvar.distance_compute_blas_threshold = 2  # as delivered, products begin at 128,000 queries
-            with _threads(1 if len(queries) <= _FEW_QUERIES else faiss.omp_get_max_threads()):
-                rows = self._flat.search(queries, depth + n_others)[1]
-            return rows if allowed is None else [each[allowed.mask[each]][:depth] for each in rows]
+            return n_others, None, 1 if n_queries <= _FEW_QUERIES else n_threads
         if allowed is None:
             selector = faiss.IDSelectorAll()
         else:
             selector = faiss.IDSelectorBitmap(np.packbits(allowed.mask, bitorder="little"))
-        return self._flat.search(queries, depth, params=faiss.SearchParameters(sel=selector))[1]
+        return 0, faiss.SearchParameters(sel=selector), n_threads
 
     @cached_property
     def _faiss_on_gpu(self):

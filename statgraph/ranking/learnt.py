@@ -111,8 +111,7 @@ def learn(
     seed: int,
 ) -> Learning:
     """Return a LambdaMART ranker, with the number of trees that was best for held-out questions, and with the fixed
-    ranker's three best left first unless trees alone were better by more than the standard error of the difference:
-    what leaves them loses no first hits.
+    ranker's three best left first where that was better.
 
     In folds over the questions. Trees are kept only if their gain is more than its standard error, and if at least ten
     questions have a relevant candidate: fewer show nothing. `config.kind` lambdamart keeps them anyway.
@@ -151,27 +150,14 @@ def learn(
         if count
     }
     values = {way: measure(ranked(candidates, scores)) for way, scores in ways.items()}
-    chosen = best, keeps_first = _chosen({way: own for way, own in values.items() if way[0] or not force_trees})
-    gain = _mean_and_error(values[chosen] - values[0, False])
+    chosen = max((way for way in values if way[0] or not force_trees), key=lambda way: (values[way].mean(), -way[0]))
+    best, keeps_first = chosen
+    difference = values[chosen] - values[0, False]
+    gain = float(difference.mean()), float(difference.std() / np.sqrt(max(1, len(candidates))))
     if not force_trees and (not best or gain[0] <= gain[1]):
         return Learning(None, 0, base, gain)
     ranker = with_trees(candidates, labels, fixed, config, best, keeps_first=keeps_first, seed=seed)
     return Learning(ranker, best, ways[chosen], gain)
-
-
-def _chosen(values: Mapping[tuple[int, bool], np.ndarray]) -> tuple[int, bool]:
-    """Return the best way, (trees, whether three stay first), of those with values (questions,)."""
-    alone, below = (
-        max((way for way in values if way[1] is first), key=lambda way: (values[way].mean(), -way[0]))
-        for first in (False, True)
-    )
-    more, error = _mean_and_error(values[alone] - values[below])
-    return alone if more > error else below
-
-
-def _mean_and_error(values: np.ndarray) -> tuple[float, float]:
-    """Return the mean of values (questions,) and its standard error."""
-    return float(values.mean()), float(values.std() / np.sqrt(max(1, len(values))))
 
 
 def with_trees(

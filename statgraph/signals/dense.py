@@ -58,16 +58,8 @@ class _Batch:
     def __init__(self, index: ArticleIndex, queries: np.ndarray):
         self.index = index
         self.queries = queries
-        self._limits: tuple[int, AllowedRows | None] = 0, None
-        self._ranked: dict[int, Ranked] = {}  # by place, within these limits
-
-    def ranked(self, place: int, k: int, allowed: AllowedRows | None) -> Ranked:
-        if self._limits[0] != k or self._limits[1] is not allowed:
-            self._limits, self._ranked = (k, allowed), {}
-        if place not in self._ranked:
-            found = self.index.search(self.queries[place : place + _AT_ONCE], k, allowed)
-            self._ranked |= dict(enumerate(found, start=place))
-        return self._ranked[place]
+        self.limits: tuple[int, AllowedRows | None] = 0, None
+        self.ranked: dict[int, Ranked] = {}  # by place, within these limits
 
 
 class _Products:
@@ -78,7 +70,13 @@ class _Products:
         self._place = place
 
     def best(self, k: int, allowed: AllowedRows | None) -> Ranked:
-        return self._batch.ranked(self._place, k, allowed)
+        batch, place = self._batch, self._place
+        if batch.limits[0] != k or batch.limits[1] is not allowed:
+            batch.limits, batch.ranked = (k, allowed), {}
+        if place not in batch.ranked:
+            found = batch.index.search(batch.queries[place : place + _AT_ONCE], k, allowed)
+            batch.ranked |= dict(enumerate(found, start=place))
+        return batch.ranked[place]
 
     def scores(self, rows: np.ndarray) -> np.ndarray:
         return self._batch.index.scores(self._batch.queries[self._place], rows)

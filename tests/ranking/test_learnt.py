@@ -105,19 +105,6 @@ def test_the_best_by_the_weights_stay_first_where_that_is_better(weight):
         assert order.tolist() == plain.tolist()
 
 
-def test_the_best_by_the_weights_stay_first_where_trees_alone_are_no_better():
-    found, labels = questions(40, useful=True)
-
-    def measure(rankings):  # alike for both ways: nothing among the first ten counts
-        return np.array(
-            [rows[:10].tolist().count(relevant) for rows, (relevant,) in zip(rankings, labels, strict=True)]
-        )
-
-    learning = learn(found, labels, FIXED, CONFIG, measure, groups=range(40), seed=0)
-    assert learning.ranker.keeps_first
-    assert learning.gain[0] > learning.gain[1]
-
-
 def test_fewer_candidates_than_stay_first():
     found, labels = questions(40, useful=True)
     ranker = learning_of(found, labels).ranker
