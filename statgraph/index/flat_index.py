@@ -93,31 +93,29 @@ class FlatIndex:
         elif self._on_gpu is not None:
             candidates = _topk(self._on_gpu, queries, depth, allowed)
         else:
-            n_others, selection, n_threads = self._on_cpu(len(queries), allowed)
-            with _threads(n_threads):
+            n_others, selection = self._on_cpu(len(queries), allowed)
+            with _multiplying(len(queries)):
                 candidates = self._flat.search(queries, depth + n_others, params=selection)[1]
             if n_others:
                 candidates = [rows[allowed.mask[rows]][:depth] for rows in candidates]
         return [best_of(self.vectors, *pair, k) for pair in zip(queries, candidates, strict=True)]
 
     def _on_cpu(self, n_queries: int, allowed: AllowedRows | None):
-        """Return how FAISS searches on the CPU: (how many more it finds, to be left out, the selection of rows,
-        threads).
+        """Return how FAISS searches on the CPU: (how many more it finds, to be left out, its parameters).
 
         A selection of rows makes FAISS read the vectors again for each query. All rows are a selection too for a single
         one: without it, FAISS splits the query over threads, which then wait for those of torch that encoded it.
         """
         import faiss
 
-        n_others, n_threads = 0 if allowed is None else len(self) - len(allowed), faiss.omp_get_max_threads()
+        n_others = 0 if allowed is None else len(self) - len(allowed)
         if n_queries > 1 and n_others <= _FEW_OTHERS:
-            faiss.cvar.distance_compute_blas_threshold = 2  # as delivered, products begin at 128,000 queries
-            return n_others, None, 1 if n_queries <= _FEW_QUERIES else n_threads
+            return n_others, None
         if allowed is None:
             selector = faiss.IDSelectorAll()
         else:
             selector = faiss.IDSelectorBitmap(np.packbits(allowed.mask, bitorder="little"))
-        return 0, faiss.SearchParameters(sel=selector), n_threads
+        return 0, faiss.SearchParameters(sel=selector)
 
     @cached_property
     def _faiss_on_gpu(self):
@@ -140,16 +138,19 @@ class FlatIndex:
 
 
 @contextmanager
-def _threads(n_threads: int) -> Iterator[None]:
-    """Let FAISS use so many threads for what this thread asks of it."""
+def _multiplying(n_queries: int) -> Iterator[None]:
+    """Let FAISS multiply several queries at once, which as delivered it begins at 128,000; few on one thread."""
     import faiss
 
-    before = faiss.omp_get_max_threads()
-    faiss.omp_set_num_threads(n_threads)
+    before, n_threads = faiss.cvar.distance_compute_blas_threshold, faiss.omp_get_max_threads()
+    faiss.cvar.distance_compute_blas_threshold = 2
+    if n_queries <= _FEW_QUERIES:
+        faiss.omp_set_num_threads(1)  # of this thread alone
     try:
         yield
     finally:
-        faiss.omp_set_num_threads(before)
+        faiss.cvar.distance_compute_blas_threshold = before
+        faiss.omp_set_num_threads(n_threads)
 
 
 def _topk(vectors, queries: np.ndarray, depth: int, allowed: AllowedRows | None) -> np.ndarray:

@@ -31,7 +31,7 @@ class Job:
         artefact: what it leaves there, a file or folder.
         prepare: puts there what it changes.
         trains: whether it can be resumed.
-        ended: whether what stands there is whole, so that the command refuses to run again.
+        ended: whether the artefact is finished, so that the command may refuse to run again.
     """
 
     name: str
