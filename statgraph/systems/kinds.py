@@ -181,6 +181,8 @@ class Ensemble(SystemKind):
         return ensemble
 
     def no_encoder(self, run, remedy: str) -> str:
+        if not self.member_folders(run):
+            return f"{run.folder}: an ensemble without members, which has no vectors or encoders; {remedy}"
         return (
             f"{run.folder}: an ensemble; name one of its members with --run {run.members}/NAME, or distil it "
             f"into one encoder with 'statgraph train --teacher {run.folder}'"

@@ -210,6 +210,14 @@ def test_an_update_remembers_what_the_trees_have_learnt_from(train, tmp_path, to
     assert trees_entries(Run.read(tmp_path / "updated")) == entries
 
 
+def test_what_needs_one_encoder_names_the_members_if_there_are_any(train, trained):
+    run, _ = trained
+    with pytest.raises(RunError, match=f"an ensemble; name one of its members with run {run.members}/NAME"):
+        run.require_vectors()
+    with pytest.raises(RunError, match="without members, which has no vectors or encoders; name a run of another"):
+        train(None, "ranker.kind=fixed", "ensemble.members=none").require_vectors()
+
+
 @pytest.mark.parametrize("n_articles", [1, 16])
 def test_a_law_without_headings_or_questions(train, town_corpus, quick_backbone, n_articles):
     articles = tuple(replace(article, path=article.path[:1]) for article in town_corpus.articles[:n_articles])
