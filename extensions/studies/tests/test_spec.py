@@ -26,7 +26,7 @@ def test_the_tables():
     assert table_names() == (
         "citations", "cusines-buckets", "cusines-table1", "cusines-table2", "cusines-table3", "cusines-table4",
         "distillation", "gdsr-figure3", "gdsr-figure4", "gdsr-table2", "gdsr-table3", "gdsr-table4", "gdsr-table6",
-        "heading-path", "main-rows", "path-nodes", "qabisar-figure1", "qabisar-figure2", "qabisar-table1",
+        "heading-path", "main-rows", "many-pairs", "path-nodes", "qabisar-figure1", "qabisar-figure2", "qabisar-table1",
         "question-curriculum", "ranking", "ranking-ablation", "second-law", "trained-layers",
     )  # fmt: skip
 
