@@ -25,7 +25,7 @@ _UNTRAINED_FACTORS, _VOTING_FACTORS = (1.0, 0.7, 0.5, 0.35), (1.0, 2.0, 4.0, 7.0
 
 
 def read_leads(run: Run) -> Mapping[str, float]:
-    """Return by what the weights of some of a run's signals are multiplied; of none in most runs.
+    """Return by what the weights of some of a run's signals are multiplied: few runs have any.
 
     Raises:
         RunError: if the ranker's file is damaged.
