@@ -33,7 +33,6 @@ class FixedRanker:
     keeps_first = False
 
     def __init__(self, weights: Mapping[str, float]):
-        self.weights = weights
         self._parts = {(signal, "scaled"): weight for signal, weight in weights.items()}
         self._parts |= {(SUM, aspect): weight for aspect, weight in SURROUNDINGS.items()}
 

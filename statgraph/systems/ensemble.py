@@ -42,7 +42,7 @@ from statgraph.search.ensemble_run import (
 from statgraph.signals.signal import SignalSource
 from statgraph.systems.calibrating import calibrate
 from statgraph.systems.job import Job, StepClock
-from statgraph.systems.leading import FACTORS, LEADS, leading_signal, learnt_factors, read_leads
+from statgraph.systems.leading import FACTORS, LEADS, leading_signal, read_leads
 from statgraph.systems.presets import ENOUGH_TO_FOLD, learns_from_questions, member_config
 
 _DEPTH = 500  # candidates of a question that a ranker learns from, at least
@@ -79,7 +79,7 @@ def train_ensemble(job: Job) -> DevRankings | None:
             dev_candidates = _features(ensemble, corpus.split("dev"))
             if len(dev_candidates) >= MIN_QUESTIONS and run.config.ranker.kind != "fixed":
                 ensemble, dev_candidates = _led(job, run, ensemble, dev_candidates)
-            ensemble, dev_candidates, dev_scores = _learn_ranker(job, run, ensemble, dev_candidates)
+            dev_scores = _learn_ranker(job, run, ensemble, dev_candidates)
             if dev_scores is None:
                 dev_scores = [ensemble.ranker.scores(candidates) for candidates in dev_candidates]
         with job.clock.step("calibration"):
@@ -162,7 +162,9 @@ def _led(job: Job, run: Run, ensemble: Ensemble, dev_candidates: list[Features])
     leader = leading_signal(ensemble, dev_candidates, measure)
     for factor in FACTORS if leader is not None else ():
         name, alone, together = leader
-        ensemble, dev_candidates = _with_leads(job, run, {name: factor})
+        write_parts(run, job.corpus, job.clock, reuse_from=run, leads={name: factor})
+        ensemble = read_ensemble(run, len(job.corpus.articles), device=run.config.device)
+        dev_candidates = _features(ensemble, job.corpus.split("dev"))
         if leading_signal(ensemble, dev_candidates, measure) is None or factor == FACTORS[-1]:
             job.options.announce(
                 f"{name} leads, with {factor:.0f} times its weight: alone it is better than all signals together "
@@ -172,25 +174,15 @@ def _led(job: Job, run: Run, ensemble: Ensemble, dev_candidates: list[Features])
     return ensemble, dev_candidates
 
 
-def _with_leads(job: Job, run: Run, leads: Mapping[str, float]) -> tuple[Ensemble, list[Features]]:
-    """Return the ensemble whose weights are multiplied so, as written, with its candidates for the dev questions."""
-    write_parts(run, job.corpus, job.clock, reuse_from=run, leads=leads)
-    ensemble = read_ensemble(run, len(job.corpus.articles), device=run.config.device)
-    return ensemble, _features(ensemble, job.corpus.split("dev"))
+def _learn_ranker(job: Job, run: Run, ensemble: Ensemble, dev_candidates: list[Features]) -> list[np.ndarray] | None:
+    """Learn the trees, write them and give them to the ensemble, unless questions that they have not seen are no better
+    off by them.
 
-
-def _learn_ranker(
-    job: Job, run: Run, ensemble: Ensemble, dev_candidates: list[Features]
-) -> tuple[Ensemble, list[Features], list[np.ndarray] | None]:
-    """Learn the trees, and of many questions first the weights, write them and give them to the ensemble, unless
-    questions that they have not seen are no better off by them.
-
-    Returns the ensemble, its candidates for the dev questions, and the scores of each without having been learnt from;
-    None for the run's own.
+    Returns the scores of each dev question's candidates without having been learnt from; None for the run's own.
     """
     config, corpus = run.config.ranker, job.corpus
     if config.kind == "fixed":
-        return ensemble, dev_candidates, None
+        return None
     source = learns_from(config, corpus)
     split = "dev" if source == "dev" else "train"
     questions, groups = questions_to_learn_from(corpus, split)
@@ -200,20 +192,12 @@ def _learn_ranker(
                 f"ranker.kind: lambdamart learns from questions ({source}), and {corpus.name} has none; use "
                 "auto or fixed"
             )
-        return ensemble, dev_candidates, None
-    labels, measure = corpus.label_rows(questions), _measure(corpus, questions)
+        return None
     if split == "dev":
         candidates = dev_candidates + _features(ensemble, questions[len(dev_candidates) :])
     else:
         candidates = _cross_fitted(job, run, questions)
-        factors, gain = learnt_factors(ensemble, candidates, measure)
-        if factors:
-            job.options.announce(f"{_weights_summary(factors)}: {100 * gain:+.1f} ranking quality")
-            leads = dict(read_leads(run))
-            ensemble, dev_candidates = _with_leads(
-                job, run, leads | {name: factor * leads.get(name, 1.0) for name, factor in factors.items()}
-            )
-            candidates = _cross_fitted(job, run, questions)
+    labels, measure = corpus.label_rows(questions), _measure(corpus, questions)
     learning = learn(candidates, labels, ensemble.fixed, config, measure, groups=groups, seed=run.config.seed)
     if learning.ranker is not None:
         learning.ranker.write(run.trees)
@@ -222,7 +206,7 @@ def _learn_ranker(
     for folder in _fold_folders(job):
         artifacts.remove_folder(folder)
     job.options.announce(_training_summary(learning, len(questions), split))
-    return ensemble, dev_candidates, learning.held_out[: len(dev_candidates)] if split == "dev" else None
+    return learning.held_out[: len(dev_candidates)] if split == "dev" else None
 
 
 def learns_from(config: RankerConfig, corpus: Corpus) -> str:
@@ -327,11 +311,6 @@ def _compare_with_signals(
         + ("" if reached > alone[best] else f"; WARNING: no better than {best}, which is simpler")
     )
     return DevRankings(rankings)
-
-
-def _weights_summary(factors: Mapping[str, float]) -> str:
-    named = ", ".join(f"{name} {factor:g}" for name, factor in factors.items())
-    return f"weights multiplied, as held-out training questions are better for it ({named})"
 
 
 def _training_summary(learning: Learning, n_questions: int, split: str) -> str:

@@ -11,7 +11,6 @@ from statgraph.distributed import in_world
 from statgraph.errors import RunError
 from statgraph.evaluation.report import Report
 from statgraph.ranking.calibration import Calibration
-from statgraph.ranking.learnt import learn
 from statgraph.runs import parts
 from statgraph.runs.kind import kind_of
 from statgraph.runs.own_corpus import own_corpus
@@ -340,21 +339,6 @@ def test_a_signal_that_is_better_alone_leads(train, trained, monkeypatch):
     assert any(line.startswith(f"{name} leads, with {factor:.0f} times its weight") for line in said)
     led, plain = (artifacts.read_json(each.ranker)["weights"] for each in (run, trained[0]))
     assert led == pytest.approx(plain | {name: factor * plain[name]}, abs=1e-3)
-
-
-def test_weights_that_training_questions_chose_are_the_runs(train, trained, monkeypatch):
-    seen = []
-    monkeypatch.setattr(ensemble, "learnt_factors", lambda *_: ({"bm25": 0.5}, 0.1))
-    monkeypatch.setattr(ensemble, "learn", lambda *args, **kwargs: seen.append(args) or learn(*args, **kwargs))
-    said = []
-    run = train(None, "ranker.learn_from=cross-fit", "ranker.folds=2", announce=said.append)
-    assert read_leads(run) == {"bm25": 0.5}
-    assert any("(bm25 0.5): +10.0 ranking quality" in line for line in said)
-    changed, plain = (artifacts.read_json(each.ranker)["weights"] for each in (run, trained[0]))
-    assert changed == pytest.approx(plain | {"bm25": plain["bm25"] / 2}, abs=1e-3)
-    ((_, _, fixed, *_),) = seen  # trees begin from them
-    assert fixed.weights == pytest.approx(changed)
-    assert [hit.article_id for hit in Retriever.load(run.folder).search(QUESTION)]
 
 
 def test_a_question_of_another_split_gives_no_signal(train, town_corpus):

@@ -7,8 +7,7 @@ from statgraph import artifacts
 from statgraph.errors import RunError
 from statgraph.ranking.features import Features
 from statgraph.ranking.fixed import FixedRanker
-from statgraph.signals.signal import SignalInfo
-from statgraph.systems.leading import leading_signal, learnt_factors, read_leads
+from statgraph.systems.leading import leading_signal, read_leads
 
 NAMES = (("words", "score"), ("words", "scaled"), ("votes", "score"), ("votes", "scaled"))
 
@@ -21,12 +20,9 @@ def question(words, votes):
 
 
 def ensemble(**weights):
-    signals = [
-        SimpleNamespace(name="citation", kind="citation", info=SignalInfo()),
-        SimpleNamespace(name="words", kind="words", info=SignalInfo()),
-        SimpleNamespace(name="votes", kind="votes", info=SignalInfo(learns=True)),
-    ]
-    return SimpleNamespace(fixed=FixedRanker(weights), signals=[each for each in signals if each.name in weights])
+    return SimpleNamespace(
+        fixed=FixedRanker(weights), signals=[SimpleNamespace(name="words"), SimpleNamespace(name="votes")]
+    )
 
 
 def first_is_zero(rankings):
@@ -51,29 +47,6 @@ def test_a_difference_within_its_standard_error_is_none():
     assert leading_signal(ensemble(**weights), one_of, first_is_zero)[1:] == (1.0, 0.75)
     mixed = [question(WRONG, RIGHT), question(WRONG, RIGHT), question(RIGHT, WRONG), question(RIGHT, RIGHT)]
     assert leading_signal(ensemble(**weights), mixed, first_is_zero) is None  # 0.25 +- 0.41
-
-
-def test_with_many_questions_votes_gain_weight_and_words_lose_it():
-    weights = ensemble(citation=10.0, words=1.0, votes=0.3)
-    votes_know = [question(WRONG, RIGHT)] * 300
-    # 0.5 + 0.3 f beside 1 + 0.15 f: right from f = 4 on; the first of the ways that are equally good.
-    assert learnt_factors(weights, votes_know, first_is_zero) == ({"votes": 4.0}, 1.0)
-    assert learnt_factors(weights, votes_know[:299], first_is_zero) == ({}, 0.0)
-    # Half of the votes and less are no match, whatever the factor: 0.35 * 0.5 + 7 * 0.02 beside 0.35 + 7 * 0.01.
-    assert learnt_factors(ensemble(words=1.0, votes=0.02), votes_know, first_is_zero) == ({}, 0.0)
-    assert learnt_factors(ensemble(words=1.0, votes=0.06), votes_know, first_is_zero)[0] == {
-        "words": 0.35,
-        "votes": 7.0,
-    }
-
-
-@pytest.mark.parametrize(("gained", "changes"), [(155, False), (165, False), (180, True)])
-def test_weights_stay_unless_the_gain_is_twice_its_standard_error(gained, changes):
-    # Of 300 questions so many are gained and the others lost: 30 more are 0.1, with a standard error of 0.057.
-    candidates = [question(WRONG, RIGHT)] * gained + [question(RIGHT, WRONG)] * (300 - gained)
-    factors, gain = learnt_factors(ensemble(words=1.0, votes=0.3), candidates, first_is_zero)
-    assert bool(factors) == changes
-    assert gain == pytest.approx((2 * gained - 300) / 300 if changes else 0)
 
 
 def test_leads_are_kept_in_the_rankers_file(tmp_path):
