@@ -55,6 +55,25 @@ def test_codes_are_ticked(open_page, service, expect):
     expect(page.locator(".chip")).to_have_text("Family Code×")
 
 
+def test_a_code_of_two_lines_stays_under_its_title(open_page, answers, expect):
+    def lengthen(about: dict) -> dict:
+        about["codes"][0]["title"] = "Code of the duties of tenants " * 4
+        return about
+
+    page = open_page(before=lambda page: page.route("**/api/about*", answers(change=lengthen)))
+    label = page.locator(".codes label").first
+    expect(label).to_be_visible()
+    first, *others = label.evaluate("""label => {
+        const range = document.createRange();
+        range.selectNodeContents([...label.childNodes].find((node) => node.textContent.trim()));
+        return [...range.getClientRects()].map((line) => line.left);
+    }""")
+    box = label.locator("input").evaluate("box => box.getBoundingClientRect().right")
+    assert others
+    assert min(others) >= box
+    assert abs(first - min(others)) < 8
+
+
 def test_codes_are_open_at_the_start_and_say_how_many_articles_are_in_force(open_page, service, expect):
     page = open_page()
     labels = page.locator(".codes label")

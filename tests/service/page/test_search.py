@@ -56,6 +56,24 @@ def test_five_hits_fit_a_screen(open_page, expect):
     assert max(lines) < 25  # one line
 
 
+def test_every_heading_of_a_narrow_hit_keeps_some_of_its_words(open_page, answers, expect):
+    """The one before the last, which gives way first, too."""
+
+    def lengthen(answer: dict) -> dict:
+        for hit in answer["hits"]:
+            hit["headings"] = [{"heading_id": str(n), "title": "Of the duties of tenants " * 4} for n in range(3)]
+        return answer
+
+    page = open_page(
+        f"/?q={QUESTION}",
+        viewport={"width": 420, "height": 740},
+        before=lambda page: page.route("**/api/search", answers(change=lengthen)),
+    )
+    crumbs = page.locator(".hit").first.locator(".crumb")
+    expect(crumbs).to_have_count(3)
+    assert min(crumbs.evaluate_all("all => all.map(one => one.clientWidth)")) > 40
+
+
 def test_more_hits_come_below_and_get_the_focus(open_page, service, expect):
     page = open_page(f"/?q={QUESTION}")
     page.get_by_role("button", name="Show more").click()
