@@ -43,7 +43,10 @@ class EncoderConfig:
         help="How question and article vectors are compared (G-DSR, table 6).",
     )
     heading_path: bool = setting(True, help="Put the headings in front of an article's text.")
-    shared: bool = setting(False, help="Use one backbone for questions and articles; a static one is always shared.")
+    shared: bool = setting(
+        False,
+        help="Use one backbone for questions and articles; a static one is shared unless stage2.train_encoders=query.",
+    )
     chunk_tokens: int = setting(128, at_least=1, help="Tokens of a chunk of an article.")
     max_tokens: int = setting(1024, at_least=1, help="Tokens of an article that are read at most.")
     article_layers: int = setting(2, at_least=0, help="Layers of the second-level transformer over the chunks.")

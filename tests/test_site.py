@@ -106,7 +106,7 @@ def test_the_made_up_format_is_read_as_it_stands(run_here, tmp_path):
     said = [run_here(*shlex.split(command)).stdout for command in commands]
     assert "read as running text, for no key names them: nothing\n" in said[0]
     assert re.search(r"articles +3\n", said[1])
-    first, second, third = read_corpus(tmp_path / "corpora" / "harbour").articles
+    first, second, third = read_corpus(tmp_path / "corpora" / "republic").articles
     assert f"```text\n{first.text}\n```" in (DOCS / "formats.md").read_text(encoding="utf-8")
     assert first.metadata["references"] == [second.article_id]
     assert (first.number, first.rubric, first.path) == ("Clause 1", "Registration", ("Harbour Act", "Chapter 1 Boats"))

@@ -74,7 +74,7 @@ def page(rows: Sequence[Sequence[str]], ranks_by_system: Mapping[str, list[int]]
         "| --- | --- | --- | --- | --- |",
         *(f"| {' | '.join(row)} |" for row in [*rows, totals]),
         "",
-        "[What was tried](ranking.md#what-was-tried-and-left-out) to raise it: passages, vectors of rubrics, feedback.",
+        "[What was tried](tried.md) to raise it: passages, vectors of rubrics, feedback.",
         "`python -m tools.official_acts` writes this page.",
     ]
     return "\n".join(lines) + "\n"
