@@ -231,6 +231,8 @@ def fetch(
         DependencyError: if the extension that has the catalogue is not installed.
     """
     if name == SAMPLE and not again:
+        if out is not None:
+            raise UsageError("out: the sample is embedded and written nowhere; leave it out, or use write_corpus")
         return read_corpus(sample_folder())
     folders = (None if folder is None else Path(folder) for folder in (out, from_folder))
     of_catalogue = load("fetch", "statgraph_catalogue.catalogue:fetch")

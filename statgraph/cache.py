@@ -117,13 +117,18 @@ def cache_usage() -> list[CacheUsage]:
     return sorted(usage, key=lambda used: -used.n_bytes)
 
 
+def shared_inodes() -> set[int]:
+    """Return the inodes of the files that are kept here for runs to share."""
+    return {path.lstat().st_ino for path in _children(cache_root() / "files")}
+
+
 def clear_cache(kind: str = "") -> int:
-    """Remove one kind of cached things, or all; return how many bytes that freed."""
+    """Remove one kind of cached things, or all; return how many bytes that freed: what runs have too stays theirs."""
     freed = 0
     for known in KINDS:
         folder = cache_root() / known
         if folder.is_dir() and kind in ("", known):
-            freed += _bytes_in(folder)
+            freed += _bytes_in(folder, alone=True)
             remove_folder(folder)
     return freed
 
@@ -132,5 +137,6 @@ def _children(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if not path.name.startswith(".")) if folder.is_dir() else []
 
 
-def _bytes_in(folder: Path) -> int:
-    return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+def _bytes_in(folder: Path, *, alone: bool = False) -> int:
+    files = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    return sum(path.lstat().st_size for path in files if not (alone and is_shared(path)))

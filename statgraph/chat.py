@@ -47,7 +47,10 @@ class ChatEndpoint:
     option: str = "--url"
 
     def __post_init__(self):
-        parts = urlsplit(self.url)
+        try:
+            parts = urlsplit(self.url)
+        except ValueError:  # an unclosed bracket
+            parts = urlsplit("")
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise UsageError(f"{self.option} {self.url}: not a URL; write it like http://127.0.0.1:8080/v1")
         if parts.username is not None or parts.query or parts.fragment:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TypeVar
 
 MAX_LISTED_PROBLEMS = 20
@@ -122,6 +123,16 @@ def checked(name: str, value: Value, kinds: tuple[type, ...], wanted: str) -> Va
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
     """Return the error for an unknown name; it lists the known ones."""
     return UsageError(f"unknown {kind} '{name}'; choose from {', '.join(known)}")
+
+
+@contextmanager
+def readable(source: Path | str) -> Iterator[None]:
+    """Raise CorpusError for what the operating system refuses to read in the block."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or reason_of(error)
+        raise CorpusError(f"{error.filename or source}: cannot be read ({reason}); check its permissions") from None
 
 
 def reason_of(error: BaseException) -> str:

@@ -1,3 +1,4 @@
+import os
 import threading
 from pathlib import Path
 
@@ -83,6 +84,13 @@ def test_usage_and_clearing():
     assert clear_cache() == 1
     assert cache_usage() == []
     assert other.is_dir()
+
+
+def test_what_a_run_has_too_is_not_freed(tmp_path):
+    cached("models", "a", write("1234"))
+    os.link(place_of("models", "a") / "a", tmp_path / "weights")
+    assert clear_cache() == 0
+    assert (tmp_path / "weights").read_text() == "1234"
 
 
 def test_an_unknown_kind_is_a_mistake_of_ours():

@@ -10,7 +10,7 @@ from statgraph.corpus.acts.profile import recognised
 from statgraph.corpus.acts.reader import root_of
 from statgraph.corpus.citations.references import ReferenceFinder
 from statgraph.corpus.importing import import_corpus
-from statgraph.corpus.records import headings_of
+from statgraph.corpus.tree import tree_of
 from tests.law_fixtures import LAWS, NAMES
 from tools.official_acts import SHOWN, ranks
 
@@ -29,7 +29,7 @@ def citations(corpus):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_law_has_20_questions_each_about_an_article_of_its_own(name, small_law):
     law = small_law(name)
-    assert (len(law.articles), sum(1 for _ in headings_of(law.articles))) == SIZES[name]
+    assert (len(law.articles), len(tree_of(law.articles).headings)) == SIZES[name]
     assert len(law.split("test")) == len({question.article_ids for question in law.questions}) == 20
     assert citations(law) >= 10
 
@@ -37,8 +37,8 @@ def test_a_law_has_20_questions_each_about_an_article_of_its_own(name, small_law
 @pytest.mark.parametrize("name", NAMES)
 def test_variants_lack_what_they_are_named_for(name, small_law):
     assert citations(small_law(name, "without citations")) == 0
-    assert [heading.depth for heading in headings_of(small_law(name, "without headings").articles)] == [1]
-    assert [heading.depth for heading in headings_of(small_law(name, "with one heading").articles)] == [1, 2]
+    assert [heading.depth for heading in tree_of(small_law(name, "without headings").articles).headings] == [1]
+    assert [heading.depth for heading in tree_of(small_law(name, "with one heading").articles).headings] == [1, 2]
 
 
 OFFICIAL = LAWS / "official_acts"

@@ -14,9 +14,10 @@ from statgraph.corpus.draft import COLUMNS, Reading
 from statgraph.corpus.feedback import FeedbackSummary, add_feedback
 from statgraph.corpus.importing import About, explained, import_to_folder
 from statgraph.corpus.recognising import recognised
-from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus, headings_of
+from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus
 from statgraph.corpus.splitting import HASH
 from statgraph.corpus.store import read_corpus
+from statgraph.corpus.tree import tree_of
 from statgraph.errors import UsageError, unknown_name
 from statgraph.graph.relations import CITING, RELATION_GROUPS
 from statgraph.registry import FORMATS
@@ -191,7 +192,7 @@ def summary_of(
     lines = [
         f"{folder}: corpus '{corpus.name}' ({corpus.language})",
         f"  articles   {len(corpus.articles):,}",
-        f"  headings   {sum(1 for _ in headings_of(corpus.articles)):,}{headings_note}",
+        f"  headings   {len(tree_of(corpus.articles).headings):,}{headings_note}",
     ]
     if n_rubrics := sum(bool(article.rubric) for article in corpus.articles):
         lines.append(f"  rubrics    {n_rubrics:,}")

@@ -11,7 +11,6 @@ from statgraph.config import RunConfig
 from statgraph.corpus.splitting import HASH, SPLITTINGS
 from statgraph.device import DEVICES, PRECISIONS
 from statgraph.errors import UsageError, unknown_name
-from statgraph.progress import resumable as resume_hint  # noqa: F401 -- of extensions' commands
 from statgraph.settings import Described, Limits, described, help_of, limits_of
 
 

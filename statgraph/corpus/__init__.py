@@ -1,6 +1,6 @@
 """Statutes and questions as typed records, their folder on disk, and the formats they come from."""
 
-from statgraph.corpus.records import SPLITS, Article, CitingText, Corpus, Heading, Question, headings_of
+from statgraph.corpus.records import SPLITS, Article, CitingText, Corpus, Heading, Question
 from statgraph.corpus.store import read_corpus, write_corpus
 
 __all__ = [
@@ -10,7 +10,6 @@ __all__ = [
     "Corpus",
     "Heading",
     "Question",
-    "headings_of",
     "read_corpus",
     "write_corpus",
 ]

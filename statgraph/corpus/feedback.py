@@ -96,6 +96,10 @@ def read_marks(path: Path, article_ids: Mapping[str, object]) -> list[Mark]:
     return sorted(marks, key=lambda mark: mark.time)
 
 
+def _with_labels(question: Question, more: Iterable[str]) -> Question:
+    return replace(question, article_ids=tuple(dict.fromkeys((*question.article_ids, *more))))
+
+
 def with_feedback(corpus: Corpus, marks: Iterable[Mark]) -> tuple[Corpus, FeedbackSummary]:
     """Return the corpus with the articles marked right as training labels, and what became of the marks.
 
@@ -106,9 +110,9 @@ def with_feedback(corpus: Corpus, marks: Iterable[Mark]) -> tuple[Corpus, Feedba
     latest: dict[tuple[str, str], Mark] = {}
     for mark in marks:
         latest[comparable_question(mark.question), mark.article_id] = mark
-    known_questions = {
+    known_questions = {  # of equal ones, one that is held out where there is any
         comparable_question(question.text): question
-        for question in corpus.questions
+        for question in sorted(corpus.questions, key=lambda question: question.split != TRAIN)
         if question.split != TRAIN or question.question_set == MAIN_SET
     }
     added: dict[str, list[str]] = {}
@@ -126,7 +130,7 @@ def with_feedback(corpus: Corpus, marks: Iterable[Mark]) -> tuple[Corpus, Feedba
             added.setdefault(key, []).append(article_id)
             texts.setdefault(key, " ".join(mark.question.split()))
     questions = [
-        replace(question, article_ids=(*question.article_ids, *added.get(comparable_question(question.text), ())))
+        _with_labels(question, added.get(comparable_question(question.text), ()))
         if question.split == TRAIN and question.question_set == MAIN_SET
         else question
         for question in corpus.questions

@@ -20,7 +20,7 @@ from statgraph.corpus.recognising import check_named, recognised
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.splitting import HASH, SPLITTINGS
 from statgraph.corpus.store import held_for_writing, read_manifest, write_corpus
-from statgraph.errors import CorpusError, UsageError, as_called, unknown_name
+from statgraph.errors import CorpusError, UsageError, as_called, readable, unknown_name
 from statgraph.registry import FORMATS
 
 # Of the fields of a reading that not every format takes, the options.
@@ -203,7 +203,7 @@ def draft_source(
         raise UsageError(f"{source}: only {OFFICIAL_XML} is downloaded, not {format_name}; download it yourself")
     name = format_name or recognised(source).format
     source_format, reading = FORMATS.load(name), _checked(reading, name)
-    with _local(source) as (path, downloaded), _reported(path):
+    with _local(source) as (path, downloaded), readable(path):
         check_named(name, path)
         draft = _new_draft(name, path, replace(about, source=about.source or downloaded or None), reading, splits)
         source_format.fill(draft, path)
@@ -226,7 +226,7 @@ def explained(
     with _local(source) as (path, _):
         name = format_name or recognised(path).format
         source_format, reading = FORMATS.load(name), _checked(reading, name)
-        with _reported(path):
+        with readable(path):
             draft = _new_draft(name, path, about, reading, HASH)
             if source_format.explain is not None:
                 yield from source_format.explain(draft, path)
@@ -244,17 +244,6 @@ def _local(source: Path | str) -> Iterator[tuple[Path, str]]:
         return
     with fetched(str(source)) as download:
         yield download.path, f"{source} (SHA-256 {download.sha256})"
-
-
-@contextmanager
-def _reported(source: Path) -> Iterator[None]:
-    """Raise CorpusError for what the operating system refuses in the block."""
-    try:
-        yield
-    except OSError as error:
-        raise CorpusError(
-            f"{error.filename or source}: cannot be read ({error.strerror}); check its permissions"
-        ) from None
 
 
 def _new_draft(format_name: str, source: Path, about: About, reading: Reading, splits: str) -> Draft:

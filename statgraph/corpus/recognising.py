@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from statgraph.corpus.acts.documents import documents
 from statgraph.corpus.download import is_address
-from statgraph.errors import CorpusError
+from statgraph.errors import CorpusError, readable
 from statgraph.registry import FORMATS
 
 _HEAD_BYTES = 4096
@@ -51,14 +51,10 @@ def recognised(source: Path | str) -> Recognised:
     if is_address(source):
         return Recognised(_OFFICIAL_XML, "an address")
     path = Path(source)
-    try:
+    with readable(path):
         if not path.exists():
             raise CorpusError(f"{path}: no such file or folder; name the statutes to import")
         return _of_folder(path) if path.is_dir() else _of_file(path)
-    except OSError as error:
-        raise CorpusError(
-            f"{error.filename or path}: cannot be read ({error.strerror}); check its permissions"
-        ) from None
 
 
 def check_named(name: str, source: Path) -> None:

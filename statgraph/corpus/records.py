@@ -6,7 +6,7 @@ import hashlib
 import importlib
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -282,17 +282,6 @@ class Corpus:
 def _importing() -> Any:
     """Return the module that makes corpora from sources; by name, because it imports these records."""
     return importlib.import_module("statgraph.corpus.importing")
-
-
-def headings_of(articles: Iterable[Article]) -> Iterator[Heading]:
-    """Yield every heading above the articles once, parents before children, in order of first appearance."""
-    seen: set[tuple[str, ...]] = set()
-    for article in articles:
-        for depth in range(1, len(article.path) + 1):
-            path = article.path[:depth]
-            if path not in seen:
-                seen.add(path)
-                yield Heading(path)
 
 
 def _words(text: str) -> str:

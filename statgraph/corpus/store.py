@@ -21,9 +21,10 @@ from statgraph.corpus.lines import (
     path_field,
     string_field,
 )
-from statgraph.corpus.records import MAIN_SET, SPLITS, Article, CitingText, Corpus, Question, headings_of
+from statgraph.corpus.records import MAIN_SET, SPLITS, Article, CitingText, Corpus, Question
+from statgraph.corpus.tree import tree_of
 from statgraph.disk import held_folder
-from statgraph.errors import CorpusError
+from statgraph.errors import CorpusError, readable
 
 CORPUS_FILES = (
     artifacts.CORPUS_ARTICLES,
@@ -115,7 +116,7 @@ def read_corpus(folder: Path) -> Corpus:
         CorpusError: if a file is missing or inconsistent; every problem is listed.
     """
     folder = Path(folder)
-    try:
+    with readable(folder):
         if not folder.is_dir():
             problem = "is a file, not a corpus folder" if folder.exists() else "no such corpus folder"
             raise CorpusError(f"{folder}: {problem}; make one with 'statgraph import' or 'statgraph fetch'")
@@ -123,10 +124,6 @@ def read_corpus(folder: Path) -> Corpus:
         draft = Draft(name=about["name"], language=about["language"], licence=about["licence"], source=about["source"])
         draft_beir_folder(draft, folder)
         return draft.corpus()
-    except OSError as error:
-        raise CorpusError(
-            f"{error.filename or folder}: cannot be read ({error.strerror}); check its permissions"
-        ) from None
 
 
 def draft_beir_folder(
@@ -335,7 +332,7 @@ def label_rows(corpus: Corpus, split: str) -> Iterator[tuple[str, str, int]]:
 def _manifest(corpus: Corpus) -> dict[str, object]:
     counts: dict[str, object] = {
         "articles": len(corpus.articles),
-        "headings": sum(1 for _ in headings_of(corpus.articles)),
+        "headings": len(tree_of(corpus.articles).headings),
         **_question_counts(corpus, MAIN_SET),
     }
     others = {name: _question_counts(corpus, name) for name in corpus.question_sets if name != MAIN_SET}

@@ -15,7 +15,9 @@ from statgraph.corpus.records import Heading
 class PlacedArticle(Protocol):
     """An article as far as its place goes: of a corpus, or one that a run has stored."""
 
-    path: tuple[str, ...]
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Return the headings above it, the code first."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -131,6 +131,8 @@ def learn(
     if answerable.sum() < (2 if force_trees else MIN_QUESTIONS):
         return Learning(None, 0, base, (0.0, 0.0))
     fold = _folds(answerable, np.asarray(groups), _FOLDS if len(candidates) < _MANY else _FOLDS_OF_MANY, seed)
+    if not fold.any():  # one group has all that can be learnt from
+        return Learning(None, 0, base, (0.0, 0.0))
     parameters = _parameters(config, candidates[0].names, seed)
     by_trees = {count: list(base) for count in range(0, config.trees + 1, _STEP)}
     for held_out in range(1 + int(fold.max())):

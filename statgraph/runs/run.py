@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
 
 from statgraph import artifacts
@@ -13,6 +14,7 @@ from statgraph.corpus.records import SPLITS, Corpus
 from statgraph.errors import DependencyError, RunError, UsageError
 from statgraph.registry import LAYERS
 from statgraph.runs import parts
+from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.folders import newest_of_its_name
 from statgraph.runs.kind import SystemKind, kind_of
 from statgraph.settings import overlaid
@@ -87,6 +89,11 @@ class Run:
     calibration = parts.CALIBRATION
     synthetic = parts.SYNTHETIC
     metrics = parts.METRICS
+
+    @cached_property
+    def articles(self) -> ArticleStore:
+        """Return its articles, opened once for all that read them."""
+        return ArticleStore(self.folder)
 
     @classmethod
     def read(cls, folder: Path | str) -> Run:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from statgraph.lexical.analysis import words_of_terms
 from statgraph.lexical.bm25 import BM25, TermStatistics, TermWeight
 from statgraph.ranking.contributions import Part, score_parts
 from statgraph.ranking.ensemble import Ensemble
-from statgraph.runs.article_store import ArticleStore, StoredArticle
+from statgraph.runs.article_store import ArticleOutline, ArticleStore, StoredArticle
 from statgraph.runs.run import Run
 from statgraph.search.hits import Contribution, Explanation, Hit
 from statgraph.search.ranker import DenseRanker, LexicalRanker, text_index
@@ -32,13 +32,15 @@ class Explainer:
 
     note = ""  # of every explanation
 
-    def __init__(self, articles: Sequence[StoredArticle], language: str):
+    def __init__(self, articles: Iterable[StoredArticle | ArticleOutline], language: str):
         self._language = language
         self._rows = {article.article_id: row for row, article in enumerate(articles)}
 
-    def explain(self, question: str, hits: Sequence[Hit], allowed: AllowedRows | None = None) -> list[Explanation]:
-        """Return why each of these hits, all of a search or its first ones, was found, in their order; `allowed` is the
-        rows that the search ranked, None for all.
+    def explain(
+        self, question: str, hits: Sequence[Hit], k: int = 1, allowed: AllowedRows | None = None
+    ) -> list[Explanation]:
+        """Return why each of these hits of a search for `k` or more was found, in their order; `allowed` is the rows
+        that the search ranked, None for all.
 
         Raises:
             UsageError: if a hit is not an article of the run, or occurs twice.
@@ -59,7 +61,7 @@ class Explainer:
             for hit, shared, bm25_score in zip(hits, terms, scores, strict=True)
         ]
         # An ensemble's scores depend on how many articles were searched for.
-        return self._completed(plain, question, rows, max(hit.rank for hit in hits), allowed)
+        return self._completed(plain, question, rows, max(k, *(hit.rank for hit in hits)), allowed)
 
     def _term_weights(self, question: str, rows: Sequence[int]) -> list[list[TermWeight]] | None:
         """Return each article's share of BM25 for the question's terms; None where the run does not use BM25."""
@@ -84,7 +86,7 @@ class LexicalExplainer(Explainer):
     """Explains the hits of a BM25 run."""
 
     def __init__(self, run: Run, ranker: LexicalRanker, articles: ArticleStore):
-        super().__init__(articles.read_all(), run.corpus.language)
+        super().__init__(articles.outlines, run.corpus.language)
         self._bm25 = ranker.bm25
 
     def _term_weights(self, question: str, rows: Sequence[int]) -> list[list[TermWeight]]:
@@ -152,10 +154,9 @@ class EnsembleExplainer(Explainer):
     """Explains the hits of an ensemble by what each signal and each structural fact added to the score."""
 
     def __init__(self, run: Run, ranker: Ensemble, articles: ArticleStore):
-        stored = articles.read_all()
-        super().__init__(stored, run.corpus.language)
+        super().__init__(articles.outlines, run.corpus.language)
         self._ensemble = ranker
-        self._titles = [(article.article_id, article.title) for article in stored]
+        self._outlines = articles.outlines
         self._bm25: BM25 | None = text_index(ranker)
 
     def _term_weights(self, question: str, rows: Sequence[int]) -> list[list[TermWeight]] | None:
@@ -173,5 +174,7 @@ class EnsembleExplainer(Explainer):
         return completed
 
     def _contribution(self, part: Part) -> Contribution:
-        article_id, title = (None, "") if part.lender is None else self._titles[part.lender]
-        return Contribution(part.source, part.amount, part.rank, article_id, title)
+        if part.lender is None:
+            return Contribution(part.source, part.amount, part.rank, None, "")
+        lender = self._outlines[part.lender]
+        return Contribution(part.source, part.amount, part.rank, lender.article_id, lender.title)

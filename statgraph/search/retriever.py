@@ -96,7 +96,7 @@ class Retriever:
             raise UsageError(as_called(f"--reader {reader}: {run.folder} is no ensemble, which alone has a reader"))
         if reader is not None:
             run = replace(run, config=replace(run.config, ranker=replace(run.config.ranker, reader=reader)))
-        articles = ArticleStore(run.folder)
+        articles = run.articles
         if engine is not None:
             run.require_vectors("search it without --engine")
         ranker: Ranker = run.kind.ranker(run, articles, device=device, precision=precision, engine=engine)
@@ -228,7 +228,7 @@ class Retriever:
             UsageError: as in `search`, and if a hit is not an article of the run.
         """
         (query,) = queries_of([question], 1, limits)
-        return self._ready_explainer().explain(query.text, hits, self.allowed(query))
+        return self._ready_explainer().explain(query.text, hits, query.k, self.allowed(query))
 
     def prepare_explanations(self) -> None:
         """Do what the first `explain` would do, so that it answers as fast as the next; nothing if it was done."""

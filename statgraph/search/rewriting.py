@@ -51,7 +51,9 @@ class Rewriter:
             RewritingError: if the endpoint is away, refuses, is too slow, or answers with something else.
         """
         try:
-            return " ".join(self._endpoint().answer(_TASK, question, temperature=0).text.split())[:_MOST_CHARACTERS]
+            text = self._endpoint().answer(_TASK, question, temperature=0).text
+            # JSON may hold half a character.
+            return " ".join(text.encode("utf-8", "replace").decode("utf-8").split())[:_MOST_CHARACTERS]
         except ChatError as error:
             raise RewritingError(
                 f"{self.url}: the question was not rewritten ({error}); only its own words are searched"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator
-from datetime import date
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Request, Response
@@ -44,7 +43,9 @@ Opened = Annotated[OpenRun, Depends(open_run)]
 Run = Annotated[LoadedRun, Depends(loaded_run)]
 ArticleId = Annotated[str, Path(description="The article's id in the corpus.")]
 Hops = Annotated[int, QueryParameter(ge=1, le=3)]
-Day = Annotated[date | None, QueryParameter(description="Only articles in force on this date count; default: today.")]
+Day = Annotated[
+    schemas.Day | None, QueryParameter(description="Only articles in force on this date count; default: today.")
+]
 HeadingId = Annotated[str, Path(description="12 hex digits, as every answer gives them.")]
 
 # Where an answer leads, as links of the OpenAPI document: an article that was found can be read, drawn and marked.
@@ -76,7 +77,7 @@ def linked(*, article: str | None = None, heading: str | None = None, asked: boo
 async def about(run: Run, state: State, as_of: Day = None) -> schemas.About:
     """What the service answers from."""
     marked, explains = state.feedback is not None, state.config.rewriter is None
-    return await run_in_threadpool(answers.about, run, as_of=_day(as_of), takes_feedback=marked, explains=explains)
+    return await run_in_threadpool(answers.about, run, as_of=as_of or TODAY, takes_feedback=marked, explains=explains)
 
 
 @router.post(
@@ -145,7 +146,7 @@ async def remove_article(article_id: ArticleId, run: Run, state: State) -> schem
 @router.get("/api/headings", responses=documented(422, 503) | linked(heading="/headings/0/heading_id"))
 async def codes(run: Run, as_of: Day = None) -> schemas.HeadingsAnswer:
     """The codes."""
-    return answers.headings_answer(run, None, _day(as_of))
+    return answers.headings_answer(run, None, as_of or TODAY)
 
 
 @router.get(
@@ -157,7 +158,7 @@ async def heading(heading_id: HeadingId, run: Run, as_of: Day = None) -> schemas
     row = run.heading_rows.get(heading_id)
     if row is None:
         raise ProblemError(404, f"heading '{heading_id}': no heading has this id; start from /api/headings")
-    return answers.headings_answer(run, row, _day(as_of))
+    return answers.headings_answer(run, row, as_of or TODAY)
 
 
 @router.get("/api/graph/{article_id:path}", responses=documented(404, 422, 503))
@@ -201,10 +202,6 @@ async def ready(run: Run) -> schemas.Status:
 async def metrics(state: State) -> Response:
     """The service's metrics, in Prometheus's text format."""
     return Response(state.metrics.text(), media_type=CONTENT_TYPE_LATEST)
-
-
-def _day(as_of: date | None) -> str:
-    return TODAY if as_of is None else as_of.isoformat()
 
 
 async def _edited(state: ServiceState, run: LoadedRun, **edits: object) -> schemas.Changed:

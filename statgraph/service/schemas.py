@@ -20,6 +20,7 @@ MAX_ID = 500
 
 
 DateText = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$", json_schema_extra={"format": "date"})]
+Day = Annotated[DateText, AfterValidator(lambda day: date.fromisoformat(day).isoformat())]  # of the calendar
 QuestionText = Annotated[str, Field(min_length=1, max_length=MAX_QUESTION)]
 
 
@@ -36,9 +37,7 @@ class SearchRequest(_Asked):
     k: int = Field(DEFAULT_K, ge=1, le=MAX_K, description="How many hits.")
     codes: list[str] = Field([], max_length=MAX_CODES, description="Titles of codes; empty for all.")
     heading: str | None = Field(None, max_length=MAX_ID, description="Id of a heading: only articles under it.")
-    as_of: Annotated[DateText, AfterValidator(lambda day: date.fromisoformat(day).isoformat())] | None = Field(
-        None, description="Only articles in force on this date; default: today."
-    )
+    as_of: Day | None = Field(None, description="Only articles in force on this date; default: today.")
     explain: bool = Field(False, description="Whether to explain why each hit was found, if the run can.")
 
 

@@ -19,7 +19,7 @@ from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from statgraph.corpus.download import is_loopback
-from statgraph.errors import RunError, StatgraphError, UsageError, described
+from statgraph.errors import RunError, StatgraphError, UsageError, described, reason_of
 from statgraph.runs import parts
 from statgraph.runs.folders import served_run
 from statgraph.runs.run import Run
@@ -163,8 +163,9 @@ def bound_socket(host: str, port: int) -> Iterator[socket.socket]:
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    except OSError as error:
-        raise UsageError(f"--host {host}: {error.strerror}; give an address of this machine") from None
+    except (OSError, UnicodeError) as error:  # the latter from a label that is blank or too long
+        reason = getattr(error, "strerror", None) or reason_of(error)
+        raise UsageError(f"--host {host}: {reason}; give an address of this machine") from None
     with socket.socket(family, kind, protocol) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

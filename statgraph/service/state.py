@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -13,7 +14,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from statgraph.corpus.query import Query
-from statgraph.errors import CorpusError, RewritingError, RunError
+from statgraph.errors import CorpusError, RewritingError, RunError, described
 from statgraph.memory import give_back
 from statgraph.search.batching import BatcherClosedError, QuestionBatcher, QueueFullError
 from statgraph.search.hits import Explanation, Hit
@@ -29,7 +30,8 @@ _SHUTTING_DOWN = "the service is shutting down; retry in a moment"
 _REWRITTEN_AT_ONCE = 16
 # How long the warm-up thread keeps the interpreter from the others. The default is 5 ms, and a search switches threads
 # dozens of times.
-_TURN_S = 0.0005
+_TURN_S, _USUAL_TURN_S = 0.0005, sys.getswitchinterval()
+_LOG = logging.getLogger("uvicorn.error")
 
 
 class OpenRun:
@@ -69,12 +71,13 @@ class OpenRun:
             threading.Thread(target=_closed_and_freed, args=[[self]], name="closing", daemon=True).start()
 
     def _warm_up(self) -> None:
-        turn_s = sys.getswitchinterval()
         sys.setswitchinterval(_TURN_S)
         try:
             self.loaded_run.warm_up(self._stopped.is_set)
+        except Exception as error:  # the first reader prepares what is missing, or is told why not
+            _LOG.warning("nothing was prepared for the first readers: %s", described(error))
         finally:
-            sys.setswitchinterval(turn_s)
+            sys.setswitchinterval(_USUAL_TURN_S)
 
 
 def _closed_and_freed(held: list[OpenRun]) -> None:

@@ -41,7 +41,7 @@ class CitationSignal:
     @classmethod
     def read(cls, folder: Path, run: Run, members: Sequence[EncodedSignal] = ()) -> CitationSignal:
         """Return the signal of a run's articles."""
-        return cls(ArticleStore(run.folder))
+        return cls(run.articles)
 
     def ask(self, asked: Asked) -> list[Answer]:
         """Return what each question names."""

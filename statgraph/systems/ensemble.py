@@ -39,7 +39,7 @@ from statgraph.search.ensemble_run import (
     read_ensemble,
     trees_entries,
 )
-from statgraph.signals.signal import SignalSource
+from statgraph.signals.signal import Signal, SignalSource
 from statgraph.systems.calibrating import calibrate
 from statgraph.systems.job import Job, StepClock
 from statgraph.systems.leading import FACTORS, LEADS, leading_signal, read_leads
@@ -110,14 +110,19 @@ def write_parts(
                 (staging / name).mkdir()
                 if not SIGNALS.load(name).write(source, staging / name):  # nothing to say about this law
                     (staging / name).rmdir()
-        signals = [*other_signals(run, members), *members]
-        weights = signal_weights(signals, len(questions))
-        entry = {
-            signal.name: round(float(weight) * leads.get(signal.name, 1.0), 4)
-            for signal, weight in zip(signals, weights, strict=True)
-        }
-        n_long = sum(is_long(question.text) for question in questions)
-        artifacts.write_json(run.ranker, {"weights": entry, WHOLES: 2 * n_long > len(questions), LEADS: dict(leads)})
+        _write_weights(run, questions, [*other_signals(run, members), *members], leads)
+
+
+def _write_weights(
+    run: Run, questions: Sequence[Question], signals: Sequence[Signal], leads: Mapping[str, float]
+) -> None:
+    weights = signal_weights(signals, len(questions))
+    entry = {
+        signal.name: round(float(weight) * leads.get(signal.name, 1.0), 4)
+        for signal, weight in zip(signals, weights, strict=True)
+    }
+    n_long = sum(is_long(question.text) for question in questions)
+    artifacts.write_json(run.ranker, {"weights": entry, WHOLES: 2 * n_long > len(questions), LEADS: dict(leads)})
 
 
 def write_trees_entries(run: Run, entries: Mapping[str, object]) -> None:
@@ -162,7 +167,7 @@ def _led(job: Job, run: Run, ensemble: Ensemble, dev_candidates: list[Features])
     leader = leading_signal(ensemble, dev_candidates, measure)
     for factor in FACTORS if leader is not None else ():
         name, alone, together = leader
-        write_parts(run, job.corpus, job.clock, reuse_from=run, leads={name: factor})
+        _write_weights(run, job.corpus.split("train"), ensemble.signals, {name: factor})
         ensemble = read_ensemble(run, len(job.corpus.articles), device=run.config.device)
         dev_candidates = _features(ensemble, job.corpus.split("dev"))
         if leading_signal(ensemble, dev_candidates, measure) is None or factor == FACTORS[-1]:

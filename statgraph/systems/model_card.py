@@ -10,7 +10,8 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.config import RunConfig
-from statgraph.corpus.records import SPLITS, Corpus, headings_of
+from statgraph.corpus.records import SPLITS, Corpus
+from statgraph.corpus.tree import tree_of
 from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC, is_static
 from statgraph.evaluation.report import Report
 from statgraph.evaluation.strata import STRATA
@@ -28,7 +29,7 @@ def corpus_entry(corpus: Corpus) -> dict[str, object]:
     return {
         "licence": corpus.licence,
         "source": corpus.source,
-        "headings": sum(1 for _ in headings_of(corpus.articles)),
+        "headings": len(tree_of(corpus.articles).headings),
         "questions": {split: len(corpus.split(split)) for split in SPLITS},
         "labels": {split: sum(len(question.article_ids) for question in corpus.split(split)) for split in SPLITS},
     }

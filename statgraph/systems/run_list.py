@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from statgraph import artifacts
-from statgraph.cache import is_shared, remove_unshared
+from statgraph.cache import remove_unshared, shared_inodes
 from statgraph.errors import RunError
 from statgraph.evaluation.metrics import QUALITY
 from statgraph.evaluation.report import Report
@@ -55,7 +55,9 @@ class RunFacts:
             saved = artifacts.read_object(report, remedy="evaluate the run again")
             quality = Report.from_dict(saved).metrics.get(QUALITY)
         finished = datetime.fromtimestamp((folder / parts.MANIFEST).stat().st_mtime)
-        sizes = [(is_shared(path), path.lstat().st_size) for path in folder.rglob("*") if not path.is_dir()]
+        kept = shared_inodes()  # a file's name there goes with the last run that has it
+        files = [path.lstat() for path in folder.rglob("*") if not path.is_dir()]
+        sizes = [(file.st_nlink - (file.st_ino in kept) > 1, file.st_size) for file in files]
         return cls(
             name=folder.name,
             corpus=run.corpus.name,

@@ -6,9 +6,10 @@ import pytest
 
 from statgraph.corpus import catalogue as sample
 from statgraph.corpus.catalogue import sample_folder
-from statgraph.corpus.records import SPLITS, Corpus, headings_of
+from statgraph.corpus.records import SPLITS, Corpus
 from statgraph.corpus.splitting import split_of
 from statgraph.corpus.store import read_corpus, read_manifest
+from statgraph.corpus.tree import tree_of
 from statgraph.encoders.article_text import article_text
 from statgraph.errors import CorpusError
 from statgraph.lexical.bm25 import BM25
@@ -27,7 +28,7 @@ def corpus() -> Corpus:
 def test_counts(corpus):
     assert len(corpus.articles) == 321
     assert [sum(article.code == code for article in corpus.articles) for code in CODES] == [116, 101, 104]
-    assert len(list(headings_of(corpus.articles))) == 144
+    assert len(tree_of(corpus.articles).headings) == 144
     assert [len(corpus.split(split)) for split in SPLITS] == [261, 79, 103]
     assert sum(len(question.article_ids) for question in corpus.questions) == 654
 

@@ -51,6 +51,19 @@ def test_a_known_training_question_gets_labels_and_loses_none(corpus):
     assert (summary.labels, summary.questions, summary.wrong) == (1, 0, 1)
 
 
+@pytest.mark.parametrize("splits", [("train", "dev"), ("test", "train")])
+def test_a_question_that_is_held_out_too_gets_no_label(splits):
+    twice = tuple(Question(f"q{n}", "Who pays?", split, ("A2",)) for n, split in enumerate(splits))
+    after, summary = with_feedback(Corpus("c", "en", "CC0", "tests", ARTICLES, twice), [Mark("who pays?", "A1", True)])
+    assert (after.questions, summary.held_out, summary.labels) == (twice, 1, 0)
+
+
+def test_a_label_comes_once_where_two_questions_are_equal():
+    twice = (Question("q1", "Who pays?", "train", ("A1",)), Question("q2", "Who pays?", "train", ("A2",)))
+    after, _ = with_feedback(Corpus("c", "en", "CC0", "tests", ARTICLES, twice), [Mark("who pays?", "A1", True)])
+    assert [question.article_ids for question in after.questions] == [("A1",), ("A2", "A1")]
+
+
 def test_the_latest_of_contradicting_marks_counts(corpus):
     there_and_back = [Mark("Why?", "A1", True), Mark("Why?", "A1", False)]
     after, summary = with_feedback(corpus, there_and_back)

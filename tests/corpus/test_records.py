@@ -2,18 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from statgraph.corpus import Article, CitingText, Question, headings_of
-
-
-def test_headings_come_once_parents_first():
-    articles = [
-        Article("1", "1", "x", ("A", "Title", "S"), 1),
-        Article("2", "2", "x", ("A", "Title"), 2),
-        Article("3", "3", "x", ("B", "Title"), 1),
-    ]
-    assert [heading.path for heading in headings_of(articles)] == [
-        ("A",), ("A", "Title"), ("A", "Title", "S"), ("B",), ("B", "Title"),
-    ]  # fmt: skip
+from statgraph.corpus import CitingText, Question
 
 
 def test_equal_content_has_an_equal_hash_whatever_name_and_metadata(town):

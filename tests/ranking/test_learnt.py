@@ -133,6 +133,13 @@ def test_a_few_questions_teach_nothing_unless_they_must():
     assert learning_of(found, labels, must).trees > 0
 
 
+def test_one_group_shows_nothing_of_other_questions():
+    found, labels = questions(12, useful=True)
+    must = replace(CONFIG, kind="lambdamart")
+    learning = learn(found, labels, FIXED, must, lambda rankings: np.zeros(len(rankings)), groups=[0] * 12, seed=0)
+    assert (learning.ranker, learning.trees) == (None, 0)
+
+
 def test_a_group_is_held_out_together_and_each_fold_has_some_to_learn_from():
     told = np.array([True, False, False, True, False, False, True])
     groups = np.array([5, 5, 1, 1, 2, 3, 4])

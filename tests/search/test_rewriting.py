@@ -4,6 +4,7 @@ import socket
 
 import pytest
 
+from statgraph.corpus.query import Query
 from statgraph.errors import RewritingError, UsageError
 from statgraph.search.hits import Hit
 from statgraph.search.rewriting import Rewriter, fused
@@ -45,6 +46,11 @@ def test_what_cannot_be_used_is_told_in_one_line_without_the_key(endpoint, monke
     assert "secret-key" not in str(failed.value)
 
 
+def test_half_a_character_of_an_answer_is_replaced(endpoint):
+    url, _ = endpoint(body=said("Who pays \ud83d?"))
+    assert Query(Rewriter(url).rewrite("Who?")).text == "Who pays ??"
+
+
 def test_the_key_does_not_follow_a_redirect(endpoint, monkeypatch):
     monkeypatch.setenv("STATGRAPH_REWRITE_KEY", "secret")
     elsewhere, sent = endpoint(body=said("taken"))
@@ -64,7 +70,15 @@ def test_an_endpoint_that_is_away_or_too_slow_is_told():
 
 
 @pytest.mark.parametrize(
-    "url", ["127.0.0.1:8080", "ftp://host/v1", "http:///v1", "http://me:secret@host/v1", "http://host/v1?key=secret"]
+    "url",
+    [
+        "127.0.0.1:8080",
+        "ftp://host/v1",
+        "http:///v1",
+        "http://[::1/v1",
+        "http://me:secret@host/v1",
+        "http://host/v1?key=secret",
+    ],
 )
 def test_what_is_no_url_is_refused(url):
     with pytest.raises(UsageError, match=r"^rewrite") as refused:

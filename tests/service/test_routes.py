@@ -470,7 +470,8 @@ def test_counts_are_of_the_law_in_force(ensemble_client):
         assert [code["articles"] for code in codes] == [3, count]
         (below,) = ensemble_client.get(f"/api/headings/{WORK}", params={"as_of": day}).json()["headings"]
         assert below["articles"] == count
-    problem(ensemble_client.get("/api/about", params={"as_of": "always"}), 422)
+    for day in ("always", "0", "0.0", "2020-02-30"):
+        problem(ensemble_client.get("/api/about", params={"as_of": day}), 422)
 
 
 def test_an_ensemble_answers_filters_and_knows_the_day(ensemble_client):

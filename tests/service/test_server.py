@@ -27,10 +27,11 @@ def test_loopback(host, expected):
     assert is_loopback(host) is expected
 
 
-def test_a_host_that_is_none_is_told():
+@pytest.mark.parametrize("host", ["no host", "127.0.0..1", f"{'a' * 64}.example"])
+def test_a_host_that_is_none_is_told(host):
     with (
-        pytest.raises(UsageError, match=r"^host no host: .*; give an address of this machine$"),
-        bound_socket("no host", 0),
+        pytest.raises(UsageError, match=rf"^host {host}: .*; give an address of this machine$"),
+        bound_socket(host, 0),
     ):
         pass
 

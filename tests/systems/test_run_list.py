@@ -49,6 +49,8 @@ def test_what_is_shared_is_counted_apart_and_goes_with_the_last(runs):
     assert (facts.own_bytes, facts.shared_bytes) == (before.own_bytes, SHARED_BYTES)
     remove_run(runs / "new")
     assert len(list((cache_root() / "files").iterdir())) == 1
+    last = RunFacts.of(runs / "old")  # no other run has the file: removing this one frees it
+    assert (last.own_bytes - SHARED_BYTES, last.shared_bytes) == (before.own_bytes, 0)
     remove_run(runs / "old")
     assert list((cache_root() / "files").iterdir()) == []
     assert sorted(path.name for path in runs.iterdir()) == ["begun", "notes"]

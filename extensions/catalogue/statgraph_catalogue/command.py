@@ -12,7 +12,7 @@ from statgraph import api
 from statgraph.cli import options
 from statgraph.cli.corpora import summary_of
 from statgraph.corpus.catalogue import CORPORA
-from statgraph.corpus.records import headings_of
+from statgraph.corpus.tree import tree_of
 from statgraph_catalogue.catalogue import CATALOGUE, corpus_named, default_folder
 
 _FETCH_HELP = """Download a corpus from the catalogue, after its licence and terms are shown.
@@ -60,7 +60,7 @@ def fetch(
     folder = out or default_folder(name, splits)
     how = {"from_folder": from_folder, "splits": splits, "accept_terms": accept_terms}
     corpus = api.fetch(name, folder, **how, again=True)
-    levels = max(heading.depth for heading in headings_of(corpus.articles))
+    levels = tree_of(corpus.articles).depth
     click.echo(summary_of(corpus, folder, headings_note=f", up to {levels} levels"))
 
 

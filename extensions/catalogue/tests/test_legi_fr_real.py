@@ -2,8 +2,9 @@ from collections import Counter
 
 import pytest
 
-from statgraph.corpus import SPLITS, Heading, headings_of, read_corpus
+from statgraph.corpus import SPLITS, Heading, read_corpus
 from statgraph.corpus.records import MAIN_SET
+from statgraph.corpus.tree import tree_of
 from statgraph_catalogue.fact_sheets import REFERENCES
 
 pytestmark = pytest.mark.real
@@ -24,7 +25,7 @@ def test_articles_of_each_code(legi_fr):
 
 
 def test_headings(legi_fr):
-    headings = list(headings_of(legi_fr.articles))
+    headings = tree_of(legi_fr.articles).headings
     # 11,024 codes and sections, less 651 sections without an article in force and one that doubles its neighbour.
     assert len(headings) == 10_372
     assert max(heading.depth for heading in headings) == 10

@@ -10,7 +10,6 @@ from typing import Annotated
 from statgraph import __version__
 from statgraph.corpus.allowed_rows import placed_rows
 from statgraph.corpus.query import Query
-from statgraph.corpus.titles import number_or_title
 from statgraph.corpus.validity import asked_day
 from statgraph.encoders.article_text import PATH_SEPARATOR
 from statgraph.errors import StatgraphError, UsageError
@@ -196,21 +195,13 @@ class LawTools:
 
     def _named_rows(self, articles: str) -> list[int]:
         """Return the rows of the articles that a text names by number, every version of each."""
-        named = [self._run.outlines[row] for row in self._run.articles.named_articles.rows(articles)]
-        rows = [row for outline in named for row in self._versions[outline.path[0], number_or_title(outline)]]
+        named = self._run.articles.named_articles.rows(articles)
+        rows = [version for row in named for version in self._run.versions(row)]
         if not rows:
             raise UsageError(
                 f"articles '{articles}': names no article of this law by its number; find it by search_law"
             )
         return list(dict.fromkeys(rows))
-
-    @functools.cached_property
-    def _versions(self) -> dict[tuple[str, str], list[int]]:
-        """Return the rows of each article's versions, by code and number."""
-        versions: dict[tuple[str, str], list[int]] = {}
-        for row, outline in enumerate(self._run.outlines):
-            versions.setdefault((outline.path[0], number_or_title(outline)), []).append(row)
-        return versions
 
     def _record(self, row: int) -> ArticleRecord:
         outline = self._run.outlines[row]

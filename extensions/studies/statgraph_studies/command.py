@@ -11,6 +11,7 @@ import statgraph_plots  # noqa: F401  where it is missing, statgraph.registry.lo
 from statgraph.cli import options
 from statgraph.cli.terminal import TerminalProgress
 from statgraph.errors import UsageError
+from statgraph.progress import resumable
 
 WORK_FOLDER = Path("runs") / "reproduce"
 
@@ -125,7 +126,7 @@ def _make(request, records, out: Path | None) -> int:
     from statgraph_studies.reproduce import default_folder, reproduce
 
     folder = out if out is not None else default_folder(request, records.name)
-    with options.resume_hint("again"):
+    with resumable("again"):
         made = reproduce(
             request, records, folder, display=TerminalProgress, on_line=lambda line: click.echo(line, err=True)
         )

@@ -50,24 +50,30 @@ class Document:
 
     def __init__(self, name: str, stream: _Bytes):
         self.name, self._stream = name, stream
-        self.head = stream.read(HEAD_BYTES)
+        self.head = self._next(HEAD_BYTES)
         self._unread, self._n_read = self.head, 0
 
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes, b"" at the end.
 
         Raises:
-            CorpusError: if there are more than a document may have.
+            CorpusError: if there are more than a document may have, or what they are packed in is damaged.
         """
         if self._unread:
             size = len(self._unread) if size < 0 else size
             data, self._unread = self._unread[:size], self._unread[size:]
         else:
-            data = self._stream.read(size)
+            data = self._next(size)
         self._n_read += len(data)
         if self._n_read > MAX_DOCUMENT_BYTES:
             raise CorpusError(f"{self.name}: holds more than {MAX_DOCUMENT_BYTES >> 30} GiB; split it, or check it")
         return data
+
+    def _next(self, size: int) -> bytes:
+        try:
+            return self._stream.read(size)
+        except _BROKEN as error:
+            raise CorpusError(f"{self.name}: damaged ({reason_of(error)}); download it again") from None
 
 
 def documents(source: Path, passed_over: list[str] | None = None) -> Iterator[Document]:
@@ -115,11 +121,8 @@ def _is_tar(path: Path) -> bool:
 def _of_file(path: Path, name: str) -> Iterator[Document]:
     with path.open("rb") as file:
         is_gzip = file.read(2) == _GZIP
-    try:
-        with gzip.open(path) if is_gzip else path.open("rb") as stream:
-            yield Document(name, stream)
-    except _BROKEN as error:
-        raise CorpusError(f"{name}: damaged gzip file ({reason_of(error)}); download it again") from None
+    with gzip.open(path) if is_gzip else path.open("rb") as stream:
+        yield Document(name, stream)
 
 
 def _of_zip(path: Path, over: list[str]) -> Iterator[Document]:

@@ -7,7 +7,7 @@ to write one. `recognised` finds the profile of a file by its beginning.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache, cached_property
 from itertools import chain
@@ -364,19 +364,18 @@ def _listed(read: Mapping[str, object], base: Any, place: str, prefix: str = "")
     return listed
 
 
-def recognised(head: bytes, root: Any, names: Iterable[str] = ()) -> Profile | None:
-    """Return the profile of a file; None where none fits.
+def recognised(head: bytes, root: Any) -> Profile | None:
+    """Return which of statgraph's own profiles is that of a file; None where none fits.
 
     Of several, it is the one with most conditions, and of those one that is based on another.
 
     Args:
         head: the first 64 KiB of the file.
         root: its root element, None if it has none that can be parsed.
-        names: of the profiles to try; statgraph's own, if none are named.
     """
     fitting = [
         (count, bool(profile.settings.based_on), profile)
-        for profile in map(_own, names or profile_names())
+        for profile in map(_own, profile_names())
         if (count := _conditions(profile, head, root))
     ]
     return max(fitting, key=lambda found: found[:2])[2] if fitting else None

@@ -116,7 +116,7 @@ def _selector(text: str) -> Selector:
     found: Selector | None = None
     for step in re.split(f"/{_BETWEEN}", text):
         match = _STEP.fullmatch(step)
-        if not match or match["name"][0] in ".^":
+        if not match or match["name"][0] in ".^" or re.search(r"\[\d+\]", match["tests"]):
             raise ValueError(f"'{text}' names no element; write it like section, chapter/num or p[class=title]")
         found = _of_step(match, found)
     assert found is not None
@@ -148,9 +148,9 @@ class _Source:
         reached = [element]
         for deep, step in self.steps:
             if step.name == "..":
-                reached = [above for one in reached if (above := one.getparent()) is not None]
+                reached = [above for one in reached if (above := one.getparent()) is not None and step.fits(above)]
             elif step.name.startswith("^"):
-                outer = (next(one.iterancestors(f"{{*}}{step.name[1:]}"), None) for one in reached)
+                outer = (next(filter(step.fits, one.iterancestors(f"{{*}}{step.name[1:]}")), None) for one in reached)
                 reached = [one for one in outer if one is not None]
             elif step.name != ".":
                 name = f"{{*}}{step.name}"

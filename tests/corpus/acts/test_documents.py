@@ -82,6 +82,23 @@ def test_damaged_archives_are_one_line(folder, tmp_path, name):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["law.zip", "act.xml.gz", "cut.xml.gz"])
+def test_damage_far_into_a_document_is_one_line(tmp_path, name):
+    long = b"".join(b"<p>%d</p>" % (number * 7919 % 100_003) for number in range(60_000))
+    damaged = tmp_path / name
+    if name == "law.zip":
+        with zipfile.ZipFile(damaged, "w") as file:
+            file.writestr("a.xml", long)
+        flipped = damaged.read_bytes().replace(b"<p>7919</p>", b"<p>7918</p>")  # its checksum is another's
+    else:
+        packed = gzip.compress(long)
+        flipped = packed[:-9] if name.startswith("cut") else packed[:-8] + bytes(8)
+    damaged.write_bytes(flipped)
+    with pytest.raises(CorpusError, match=r"^(a|act|cut)\.xml(\.gz)?: damaged \([^)N]+") as caught:
+        read(damaged)
+    assert "\n" not in str(caught.value)
+
+
 def test_a_bomb_is_refused_before_it_fills_the_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(acts_documents, "MAX_DOCUMENT_BYTES", 1 << 20)
     (tmp_path / "bomb.xml.gz").write_bytes(gzip.compress(b" " * (3 << 20)))

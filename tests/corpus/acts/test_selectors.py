@@ -35,6 +35,11 @@ def test_selectors(selector, expected):
     assert [art for art in (FIRST, SECOND) if any(one.matches(art) for one in selectors)] == expected
 
 
+def test_a_selector_counts_nothing():
+    with pytest.raises(ValueError, match=r"'art\[2\]' names no element"):
+        selectors_of("art[2]")
+
+
 @pytest.mark.parametrize(
     ("alternatives", "expected"),
     [
@@ -44,6 +49,10 @@ def test_selectors(selector, expected):
         (["head", "p"], "They burn."),
         (["../title"], "Lamps"),
         (["^group/@kind"], "old short"),
+        (["^group[kind~=old]/@kind"], "old short"),
+        (["^group[kind=new]/@kind"], ""),
+        (["..[kind~=old]/title"], "Lamps"),
+        (["..[kind=new]/title"], ""),
         (["^chapter/@kind"], ""),
         (["../..//p[class~=main]"], "They burn."),
         (["=Art. + num"], "Art. 1"),
