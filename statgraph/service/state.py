@@ -74,7 +74,7 @@ class OpenRun:
         sys.setswitchinterval(_TURN_S)
         try:
             self.loaded_run.warm_up(self._stopped.is_set)
-        except Exception as error:  # the first reader prepares what is missing, or is told why not
+        except Exception as error:  # the first reader prepares what is missing, or learns why not
             _LOG.warning("nothing was prepared for the first readers: %s", described(error))
         finally:
             sys.setswitchinterval(_USUAL_TURN_S)
