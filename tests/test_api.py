@@ -122,6 +122,8 @@ def test_a_run_and_its_measure(dogs, dogs_run):
     assert measured.intervals["mAP"] == (1.0, 1.0)
     with pytest.raises(RunError, match="trained on corpus 'dogs', not on 'valmere'"):
         Run(dogs_run.folder, fetch("sample"))
+    with pytest.raises(UsageError, match="out: the sample is embedded"):
+        fetch("sample", "corpora/mine")
     assert issubclass(RunError, StatgraphError)
 
 

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from statgraph import Retriever
+from statgraph.corpus.query import Query
 from statgraph.errors import UsageError
 from statgraph.runs import parts
+from statgraph.search import explaining
 from statgraph.search.hits import ITSELF
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
@@ -186,6 +188,20 @@ def test_a_contribution_names_the_article_that_lends_it(ensemble):
     assert (words.rank, words.article_id, words.title) == (1, None, "")
     lent = {part.source: part for part in whys["fences2"].contributions}
     assert (lent["section"].rank, lent["section"].article_id, lent["section"].title) == (1, "bridges2", best.title)
+
+
+def test_an_ensemble_ranks_again_as_many_as_were_asked_for(ensemble, monkeypatch):
+    asked = []
+    monkeypatch.setattr(explaining, "score_parts", lambda *given: asked.append(given[3]) or [()])
+    hits = ensemble.search(BRIDGES)
+    for query in (Query(BRIDGES, 700), Query(BRIDGES, 1)):
+        ensemble.explain(query, hits[2:3])
+    assert asked == [700, 3]
+
+
+def test_an_ensemble_opens_its_articles_once(ensemble):
+    (citation,) = [signal for signal in ensemble._ranker.signals if signal.kind == "citation"]
+    assert citation._store is ensemble.articles
 
 
 def test_a_hit_of_another_search_says_so(ensemble):

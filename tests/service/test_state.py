@@ -11,7 +11,7 @@ from statgraph.errors import UsageError
 from statgraph.service.config import ServiceConfig
 from statgraph.service.loaded_run import LoadedRun
 from statgraph.service.problems import ProblemError
-from statgraph.service.state import ServiceState
+from statgraph.service.state import OpenRun, ServiceState
 
 
 class HeldRetriever:
@@ -123,6 +123,17 @@ def test_beyond_the_bound_explanations_are_turned_away(loaded_run, held_explanat
 
     assert asyncio.run(run()).status == 503
     state.close()
+
+
+def test_a_warm_up_that_fails_is_logged_and_leaves_the_threads_their_turns(loaded_run, monkeypatch, caplog):
+    usual = sys.getswitchinterval()
+    monkeypatch.setattr(loaded_run, "warm_up", lambda stopped: [][0])
+    held = OpenRun(loaded_run, most_waiting=1, on_batch=lambda size: None)
+    for thread in [thread for thread in threading.enumerate() if thread.name == "warm-up"]:
+        thread.join(30)
+    held.close()
+    assert "nothing was prepared for the first readers: IndexError" in caplog.text
+    assert sys.getswitchinterval() == usual
 
 
 def test_an_open_service_warms_up_unless_it_closes(loaded_run, monkeypatch):
