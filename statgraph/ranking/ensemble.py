@@ -50,6 +50,7 @@ class Ensemble:
         near: for how many of the best the surroundings are candidates too.
         wholes: whether the signals that learn have learnt from long questions: these then read a long one as a whole,
             and others its sentences too.
+        by_sentence: whether a long question is read by sentence at all.
     """
 
     floor = None
@@ -64,6 +65,7 @@ class Ensemble:
         depth: int,
         near: int,
         wholes: bool = False,
+        by_sentence: bool = True,
     ):
         self.signals = tuple(signals)
         self.structure = structure
@@ -74,7 +76,8 @@ class Ensemble:
         self._depth = depth
         self._weights = np.asarray(weights, dtype=np.float32)
         self._finder = CandidateFinder(structure, near=near)
-        self._wholes = wholes
+        self.wholes = wholes
+        self._by_sentence = by_sentence
         self._zero_shot = next((place for place, signal in enumerate(signals) if signal.kind == ZERO_SHOT), None)
         self._bm25 = next((signal.bm25 for signal in signals if isinstance(signal, TextSignal)), None)
         dense = [signal for signal in signals if hasattr(signal, "encoder") and hasattr(signal, "width")]
@@ -130,8 +133,8 @@ class Ensemble:
         self, questions: Sequence[str], k: int = 1, allowed: AllowedRows | None = None
     ) -> Iterator[Features]:
         """Yield the features of all candidates of each question."""
-        texts, all_parts = question_parts(questions, self._bm25)
-        batch = asked(texts, all_parts, wholes=self._wholes)
+        texts, all_parts = question_parts(questions, self._bm25, by_sentence=self._by_sentence)
+        batch = asked(texts, all_parts, wholes=self.wholes)
         answers = []
         for signal in self.signals:
             answers.append(signal.ask(batch))
@@ -157,7 +160,7 @@ class Ensemble:
         weights = parts.weights(best_scores)
         return [
             by_text[parts.whole]
-            if self._wholes and signal_info(signal).learns
+            if self.wholes and signal_info(signal).learns
             else LongAnswer(by_text[parts.whole], parts.of(by_text), weights, self._finder.scale_depth)
             for signal, by_text in zip(self.signals, answers, strict=True)
         ]

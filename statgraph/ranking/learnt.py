@@ -16,7 +16,7 @@ from statgraph.ranking.features import Features, direction
 from statgraph.ranking.fixed import FixedRanker
 
 _FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 300  # folds over the questions; of many, fewer folds show as much
-MIN_QUESTIONS = 10  # that trees learn from, or that let a signal lead
+MIN_QUESTIONS = 10  # that trees learn from
 _STEP = 20  # trees between two looks at the held-out questions
 FIRSTS = 3  # hits that trees may leave first
 _AHEAD = 1e-3  # by which these are above the others

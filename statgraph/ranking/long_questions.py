@@ -61,7 +61,9 @@ class QuestionParts:
         return [answers[place] for place in self.sentences]
 
 
-def question_parts(questions: Sequence[str], bm25: BM25 | None) -> tuple[list[str], list[QuestionParts]]:
+def question_parts(
+    questions: Sequence[str], bm25: BM25 | None, *, by_sentence: bool = True
+) -> tuple[list[str], list[QuestionParts]]:
     """Return the texts that signals are asked, each question followed by its sentences that are read, and the parts of
     each question.
 
@@ -71,7 +73,7 @@ def question_parts(questions: Sequence[str], bm25: BM25 | None) -> tuple[list[st
     texts: list[str] = []
     all_parts = []
     for question in questions:
-        sentences = _sentences(question)
+        sentences = _sentences(question) if by_sentence else []
         asks = np.array([_asks(sentence) for sentence in sentences], dtype=bool)
         strengths = _strengths(sentences, bm25)
         kept = np.sort(np.argsort(-(strengths + _ASKS * asks), kind="stable")[:_READ])

@@ -22,7 +22,7 @@ from statgraph.inference.frozen_questions import questions_kept
 from statgraph.ranking.ensemble import Ensemble
 from statgraph.ranking.features import Features
 from statgraph.ranking.fixed import signal_weights
-from statgraph.ranking.learnt import MIN_QUESTIONS, Learning, Measure, learn, ranked
+from statgraph.ranking.learnt import Learning, Measure, learn, ranked
 from statgraph.ranking.long_questions import is_long
 from statgraph.registry import SIGNALS
 from statgraph.runs.article_store import write_article_store
@@ -42,7 +42,7 @@ from statgraph.search.ensemble_run import (
 from statgraph.signals.signal import Signal, SignalSource
 from statgraph.systems.calibrating import calibrate
 from statgraph.systems.job import Job, StepClock
-from statgraph.systems.leading import FACTORS, LEADS, leading_signal, read_leads
+from statgraph.systems.leading import ENOUGH, FACTORS, LEADS, leading_signal, read_leads
 from statgraph.systems.presets import ENOUGH_TO_FOLD, learns_from_questions, member_config
 
 _DEPTH = 500  # candidates of a question that a ranker learns from, at least
@@ -77,7 +77,7 @@ def train_ensemble(job: Job) -> DevRankings | None:
                 return None
             ensemble = read_ensemble(run, len(corpus.articles), device=config.device)
             dev_candidates = _features(ensemble, corpus.split("dev"))
-            if len(dev_candidates) >= MIN_QUESTIONS and run.config.ranker.kind != "fixed":
+            if len(dev_candidates) >= ENOUGH and run.config.ranker.kind != "fixed":
                 ensemble, dev_candidates = _led(job, run, ensemble, dev_candidates)
             dev_scores = _learn_ranker(job, run, ensemble, dev_candidates)
             if dev_scores is None:

@@ -331,7 +331,7 @@ def test_damage_is_refused(trained, tmp_path, name):
 
 
 def test_a_signal_that_is_better_alone_leads(train, trained, monkeypatch):
-    monkeypatch.setattr("statgraph.systems.ensemble.MIN_QUESTIONS", 2)
+    monkeypatch.setattr("statgraph.systems.ensemble.ENOUGH", 2)
     said = []
     run = train(announce=said.append)
     ((name, factor),) = read_leads(run).items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +25,8 @@ from statgraph.runs.folders import is_finished, is_unfinished
 from statgraph.runs.kind import kind_of
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_run import read_ensemble
+from statgraph.signals.lexical import LexicalSignal
+from statgraph.signals.signal import Signal
 from statgraph.systems.ensemble import fold_runs, learns_from, questions_to_learn_from
 from statgraph.systems.job import Job, TrainingOptions
 from statgraph.systems.pipeline import train_run
@@ -40,6 +43,7 @@ FEATURES: Mapping[str, Callable[[str, str], bool]] = {
     "facts": lambda subject, aspect: subject == ARTICLE,
 }
 CITATIONS, TREES = "citations", "trees"
+SENTENCES, TYPING, DOUBT = READING = "sentences", "typing errors", "doubt"  # how questions are read
 
 
 def with_signal_rows(spec: TableSpec, config: RunConfig) -> TableSpec:
@@ -185,12 +189,12 @@ def _without(trained: _Trained, without: str, corpus: Corpus) -> _Reduced:
 
 
 def _reduced(part: _Part, without: str, config: RunConfig) -> _Part:
-    """Return an ensemble without a signal, or without the law's citations."""
+    """Return an ensemble without a signal, the law's citations, or a way in which it reads questions."""
     structure = part.ensemble.structure
     if without == CITATIONS:
         cited = structure.citations
         structure = replace(structure, citations=Citations(cited.targets[:0], np.zeros_like(cited.starts)))
-    signals = [signal for signal in part.ensemble.signals if signal.name != without]
+    signals = [_misreading(signal, without) for signal in part.ensemble.signals if signal.name != without]
     weights = signal_weights(signals, part.n_questions)
     # Rounded as they are in a run, so that a row is the ensemble that training without the signal would have made.
     weight_of = {signal.name: round(float(weight), 4) for signal, weight in zip(signals, weights, strict=True)}
@@ -201,8 +205,23 @@ def _reduced(part: _Part, without: str, config: RunConfig) -> _Part:
         weights=list(weight_of.values()),
         depth=config.ensemble.depth,
         near=config.ensemble.near,
+        wholes=part.ensemble.wholes,
+        by_sentence=without != SENTENCES,
     )
     return replace(part, ensemble=ensemble)
+
+
+def _misreading(signal: Signal, without: str) -> Signal:
+    """Return a signal that counts words without correcting them, or without doubting itself; others as they are."""
+    if not isinstance(signal, LexicalSignal):
+        return signal
+    if without == DOUBT:
+        return type(signal)(signal.bm25)
+    if without == TYPING:
+        signal = copy.copy(signal)
+        signal.bm25 = copy.copy(signal.bm25)
+        signal.bm25.reader = None
+    return signal
 
 
 def held_out_features(

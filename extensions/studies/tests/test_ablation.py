@@ -3,7 +3,8 @@ import dataclasses
 import pytest
 
 from statgraph.ranking.features import FACTS, OF_CITED, OF_CITING, OF_PARENT, OF_SECTION, feature_names
-from statgraph_studies.ablation import CITATIONS, FEATURES, TREES, AblationRuns, with_signal_rows
+from statgraph.systems.job import TrainingOptions
+from statgraph_studies.ablation import CITATIONS, FEATURES, READING, TREES, AblationRuns, _without, with_signal_rows
 from statgraph_studies.reproduce import Request, reproduce
 from statgraph_studies.running import CorpusRuns, planned_runs
 from statgraph_studies.spec import RowSpec, TableSpec, read_table
@@ -43,14 +44,14 @@ def test_what_can_be_left_out():
         "facts": [("article", fact) for fact in FACTS],
     }
     rows = read_table("ranking-ablation").rows
-    assert [row.without for row in rows] == ["", *FEATURES, CITATIONS, TREES]
+    assert [row.without for row in rows] == ["", *FEATURES, CITATIONS, *READING, TREES]
 
 
 def test_a_row_for_each_signal_and_member(plan, quick_backbone):
     spec = with_signal_rows(read_table("ranking-ablation"), plan().config)
     signals = ["citation", "bm25", "headings", "citing", "votes", "wording"]
     members = [f"{system}@{quick_backbone}" for system in ("qabisar", "zero-shot")]
-    assert [row.without for row in spec.rows] == ["", *signals, *members, *FEATURES, CITATIONS, TREES]
+    assert [row.without for row in spec.rows] == ["", *signals, *members, *FEATURES, CITATIONS, *READING, TREES]
     assert {spec.against(row) for row in spec.rows[1:]} == {"whole ensemble"}
 
 
@@ -66,6 +67,24 @@ def test_a_row_is_the_ensemble_that_training_would_have_made(plan, town_corpus, 
         row, run = rows.finished(plan(without)), runs.finished(plan("", *settings))
         assert row.metrics.to_dict() == run.metrics.to_dict()
         assert row.about["trees"] == (0 if without == TREES else 20)
+
+
+@pytest.mark.parametrize(
+    ("without", "question"),
+    [
+        ("sentences", "My lamp is broken. I wrote to the town. Nobody came to see it. " * 4 + "Who pays for my well?"),
+        ("typing errors", "Who pays for the wattter of my lampps?"),
+        ("doubt", "Who pays for my well?"),
+    ],
+)
+def test_how_a_question_is_read_can_be_left_out(plan, town_corpus, tmp_path, without, question):
+    rows = AblationRuns(town_corpus, "test", RunStore(tmp_path))
+    trained = rows.ensemble_of(plan("", "ranker.kind=fixed"), TrainingOptions())
+    whole, reduced = (_without(trained, part, town_corpus).ensemble for part in ("", without))
+    if without != "doubt":
+        plain = ["Who pays for my well?"]
+        assert next(whole.features(plain)).values.tolist() == next(reduced.features(plain)).values.tolist()
+    assert next(whole.features([question])).values.tolist() != next(reduced.features([question])).values.tolist()
 
 
 def test_members_are_trained_once_for_all_rows(plan, town_corpus, tmp_path, monkeypatch):
