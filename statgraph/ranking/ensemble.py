@@ -50,7 +50,6 @@ class Ensemble:
         near: for how many of the best the surroundings are candidates too.
         wholes: whether the signals that learn have learnt from long questions: these then read a long one as a whole,
             and others its sentences too.
-        by_sentence: whether a long question is read by sentence at all.
     """
 
     floor = None
@@ -65,7 +64,6 @@ class Ensemble:
         depth: int,
         near: int,
         wholes: bool = False,
-        by_sentence: bool = True,
     ):
         self.signals = tuple(signals)
         self.structure = structure
@@ -77,7 +75,7 @@ class Ensemble:
         self._weights = np.asarray(weights, dtype=np.float32)
         self._finder = CandidateFinder(structure, near=near)
         self.wholes = wholes
-        self._by_sentence = by_sentence
+        self.by_sentence = True  # whether a long question is read by sentence at all
         self._zero_shot = next((place for place, signal in enumerate(signals) if signal.kind == ZERO_SHOT), None)
         self._bm25 = next((signal.bm25 for signal in signals if isinstance(signal, TextSignal)), None)
         dense = [signal for signal in signals if hasattr(signal, "encoder") and hasattr(signal, "width")]
@@ -133,7 +131,7 @@ class Ensemble:
         self, questions: Sequence[str], k: int = 1, allowed: AllowedRows | None = None
     ) -> Iterator[Features]:
         """Yield the features of all candidates of each question."""
-        texts, all_parts = question_parts(questions, self._bm25, by_sentence=self._by_sentence)
+        texts, all_parts = question_parts(questions, self._bm25, by_sentence=self.by_sentence)
         batch = asked(texts, all_parts, wholes=self.wholes)
         answers = []
         for signal in self.signals:

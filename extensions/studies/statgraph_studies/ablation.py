@@ -206,8 +206,8 @@ def _reduced(part: _Part, without: str, config: RunConfig) -> _Part:
         depth=config.ensemble.depth,
         near=config.ensemble.near,
         wholes=part.ensemble.wholes,
-        by_sentence=without != SENTENCES,
     )
+    ensemble.by_sentence = without != SENTENCES
     return replace(part, ensemble=ensemble)
 
 
