@@ -23,6 +23,8 @@ MEASURES = {
     "updating": "benchmarks.measures.updating",
     "updating_static": "benchmarks.measures.updating",
     "step_memory": "benchmarks.measures.step_memory",
+    "ensemble_training": "benchmarks.measures.ensemble_training",
+    "ensemble_training_long": "benchmarks.measures.ensemble_training",
     "cold_start": "benchmarks.measures.cold_start",
     "known_tools": "benchmarks.measures.known_tools",
 }
@@ -31,5 +33,8 @@ MEASURES = {
 OF_A_RUN = ("loading", "query", "ensemble_query", "callers", "serving", "updating", "updating_static", "cold_start")
 
 # Run only when named: the first two take ten minutes or more and gigabytes of disk, the last an hour and other tools.
-# The rest want a run on the static encoder or of an ensemble.
-WHEN_NAMED = ("index_largest", "engines_million", "query_static", "ensemble_query", "updating_static", "known_tools")
+# The others want a run on the static encoder or of an ensemble, or train one, of short questions and of long ones.
+WHEN_NAMED = (
+    "index_largest", "engines_million", "query_static", "ensemble_query", "updating_static", "ensemble_training",
+    "ensemble_training_long", "known_tools"
+)  # fmt: skip
