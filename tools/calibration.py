@@ -1,8 +1,9 @@
 """`python -m tools.calibration RUN=CORPUS ...`: how far the probabilities of runs are those of being labelled.
 
 On dev the calibration is fitted again in five folds over the questions, each measured by the others. A run whose trees
-have learnt from dev is measured on test, by its own. `--default` measures untrained runs (all of a law's questions are
-dev) instead, each by a calibration of the others, and writes that of all of them as the one that is shipped.
+have learnt from dev is measured on test, by its own, as are all with `--test`. `--default` measures untrained runs (all
+of a law's questions are dev) instead, each by a calibration of the others, and writes that of all of them as the one
+that is shipped.
 `--diagram FILE` draws the reliability of the best hits.
 """
 
@@ -26,8 +27,8 @@ _OFF_TOPIC = Path(__file__).with_name("off_topic.tsv")  # none of which any cali
 _BINS, _FOLDS, _DEPTH = 10, 5, 10
 _DRAWS = 200
 _COLUMNS = (
-    "law", "questions", "AUROC", "own language", "ECE, best", "by chance", "ECE, first 10", "by chance", "mean, best",
-    "answers, best",
+    "law", "questions", "AUROC", "own language", "ECE, best", "by chance", "19 of 20 below", "ECE, first 10",
+    "by chance", "mean, best", "answers, best",
 )  # fmt: skip
 
 
@@ -61,11 +62,13 @@ def expected_calibration_error(probabilities: np.ndarray, labels: np.ndarray, bi
     return float(np.abs(sums).sum() / len(probabilities))
 
 
-def noise(probabilities: np.ndarray) -> float:
-    """Return the error that probabilities without a fault would be expected to have, by chance alone."""
+def noise(probabilities: np.ndarray) -> tuple[float, float]:
+    """Return the error that probabilities without a fault would be expected to have, by chance alone, and the one that
+    it would exceed once in twenty times."""
     rng = np.random.default_rng(0)
     draws = (rng.random(len(probabilities)) < probabilities for _ in range(_DRAWS))
-    return float(np.mean([expected_calibration_error(probabilities, labels) for labels in draws]))
+    errors = [expected_calibration_error(probabilities, labels) for labels in draws]
+    return float(np.mean(errors)), float(np.quantile(errors, 0.95))
 
 
 def auroc(above: np.ndarray, below: np.ndarray) -> float:
@@ -125,9 +128,9 @@ def report(measured: Measured) -> str:
         auroc(most, measured.off_topic),
         auroc(most, measured.off_topic[: len(measured.off_topic) // 2]),
         expected_calibration_error(best, labels),
-        noise(best),
+        *noise(best),
         expected_calibration_error(hits, relevant),
-        noise(hits),
+        noise(hits)[0],
         best.mean(),
         labels.mean(),
     )
@@ -158,21 +161,22 @@ def draw(laws: list[Measured], path: Path) -> None:
 @click.command(help=__doc__)
 @click.argument("runs", metavar="RUN=CORPUS...", nargs=-1, required=True)
 @click.option("--default", "is_default", is_flag=True)
+@click.option("--test", "on_test", is_flag=True)
 @click.option("--diagram", type=click.Path(path_type=Path))
-def main(runs: tuple[str, ...], is_default: bool, diagram: Path | None) -> None:
+def main(runs: tuple[str, ...], is_default: bool, on_test: bool, diagram: Path | None) -> None:
     """Measure the calibration of runs."""
     known = []
     for text in runs:
         folder, _, corpus = text.partition("=")
         run = Run.read(folder)
-        split = "test" if learnt_from(run) == "dev" else "dev"
+        split = "test" if on_test or learnt_from(run) == "dev" else "dev"
         known.append((f"{Path(corpus).name}, {split}", run, *_ensemble_and_lesson(run, corpus, split)))
     laws = []
     for name, run, ensemble, lesson, language in known:
         if is_default:
             others = calibrating.fitted([other for _, _, _, other, _ in known if other is not lesson], "")
             by = [replace(others, off_topic=lesson.off_topic_cosine)]
-        elif learnt_from(run) != "dev":
+        elif not on_test and learnt_from(run) != "dev":
             by = [calibrating.fitted([_without(lesson, fold)], "") for fold in range(_FOLDS)]
         else:
             by = [Calibration.read(run.calibration)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from statgraph.corpus.records import SPLITS
@@ -53,22 +53,32 @@ def near_duplicates(
     """
     from scipy.cluster.hierarchy import DisjointSet
 
-    sets, alike = DisjointSet(labels), []
-    seen: dict[str, list[str]] = {}
+    sets = DisjointSet(labels)
     for group, other in (known or {}).items():
         sets.merge(group, other)
+    for _, first, second in sorted(_alike(labels)):
+        if sets.connected(first, second) or sets.subset_size(first) + sets.subset_size(second) <= max_size:
+            sets.merge(first, second)
+    return list(sets.subsets())
+
+
+def has_near_duplicates(labels: Mapping[str, Collection[str]], others: Collection[str]) -> set[str]:
+    """Return the groups that share most of their labels with another of those named in `others`."""
+    pairs = [pair for _, *pair in _alike(labels)]
+    return {group for pair in pairs for group, other in (pair, reversed(pair)) if other in others}
+
+
+def _alike(labels: Mapping[str, Collection[str]]) -> Iterator[tuple[float, str, str]]:
+    """Yield the pairs of groups that share most of their labels, behind the negative share, the most alike lowest."""
+    seen: dict[str, list[str]] = {}
     for group in sorted(labels):
         own = set(labels[group])
         for other in {other for label in own for other in seen.get(label, ())}:
             share = len(own.intersection(labels[other])) / len(own.union(labels[other]))
             if share > 0.5:
-                alike.append((-share, other, group))
+                yield -share, other, group
         for label in own:
             seen.setdefault(label, []).append(group)
-    for _, first, second in sorted(alike):
-        if sets.connected(first, second) or sets.subset_size(first) + sets.subset_size(second) <= max_size:
-            sets.merge(first, second)
-    return list(sets.subsets())
 
 
 HASH = "hash"

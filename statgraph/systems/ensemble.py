@@ -14,7 +14,7 @@ from statgraph import artifacts
 from statgraph.config import RankerConfig
 from statgraph.corpus.query import Ranked
 from statgraph.corpus.records import MAIN_SET, Corpus, Question
-from statgraph.corpus.splitting import near_duplicates
+from statgraph.corpus.splitting import has_near_duplicates, near_duplicates
 from statgraph.distributed import SINGLE, current_world, in_world
 from statgraph.errors import UsageError
 from statgraph.evaluation.metrics import question_metrics, ranking_quality
@@ -225,8 +225,9 @@ def questions_to_learn_from(corpus: Corpus, split: str) -> tuple[list[Question],
     """Return the questions of a split with their groups: first those of the main set, then of each other set as many
     at most, so that what is learnt is not one way of asking and labelling.
 
-    Near-duplicates are in one group, questions that share most of their labels, up to a fifth of the questions; so is a
-    question of another set that is a citing text too (the same id) with that text's question.
+    Near-duplicates are in one group, questions that share most of their labels, up to a fifth of the questions, unless
+    dev questions have theirs among training questions too: what is held out is to be as new as what will be asked. A
+    question of another set that is a citing text too (the same id) is in one group with that text's question.
     """
     main = corpus.split(split)
     questions = list(main)
@@ -236,10 +237,19 @@ def questions_to_learn_from(corpus: Corpus, split: str) -> tuple[list[Question],
     labels = {question.question_id: question.article_ids for question in questions}
     first: dict[str, str] = {}
     known = {name: first.setdefault(corpus.owners.get(name, name), name) for name in labels}
-    together = near_duplicates(labels, known, len(questions) * _LARGEST_GROUP)
+    largest = 0.0 if split == "train" and _asked_again(corpus) else len(questions) * _LARGEST_GROUP
+    together = near_duplicates(labels, known, largest)
     group = {question_id: place for place, linked in enumerate(together) for question_id in linked}
     number: dict[int, int] = {}  # by first appearance, so that folds are as even as the groups
     return questions, [number.setdefault(group[question.question_id], len(number)) for question in questions]
+
+
+def _asked_again(corpus: Corpus) -> bool:
+    """Return whether dev questions have near-duplicates among training questions at least half as often as these do."""
+    train, dev = ({each.question_id: each.article_ids for each in corpus.split(split)} for split in ("train", "dev"))
+    repeated = has_near_duplicates(train | dev, train)
+    of_train, of_dev = (len(repeated.intersection(each)) / max(1, len(each)) for each in (train, dev))
+    return of_dev > 0 and of_dev >= of_train / 2
 
 
 def _cross_fitted(job: Job, run: Run, questions: Sequence[Question]) -> list[Features]:

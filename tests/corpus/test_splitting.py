@@ -2,7 +2,7 @@ import hashlib
 
 import pytest
 
-from statgraph.corpus.splitting import by_hash, by_labels, near_duplicates, split_of
+from statgraph.corpus.splitting import by_hash, by_labels, has_near_duplicates, near_duplicates, split_of
 
 
 def test_split_follows_the_first_eight_bytes_of_the_hash():
@@ -49,6 +49,12 @@ def test_the_most_alike_are_joined_first_and_no_set_outgrows_its_limit():
     assert near_duplicates(chain, max_size=3) == [{"q1", "q2", "q3"}, {"q4"}]
     assert near_duplicates(chain, max_size=2) == [{"q1"}, {"q2", "q3"}, {"q4"}]
     assert near_duplicates(chain, {"q4": "q1"}, max_size=1) == [{"q1", "q4"}, {"q2"}, {"q3"}]
+
+
+def test_who_has_a_near_duplicate_among_others():
+    labels = {"t1": "ab", "t2": "ab", "t3": "xy", "d1": "ab", "d2": "xz", "d3": "xy", "d4": "d"}
+    assert has_near_duplicates(labels, {"t1", "t2", "t3"}) == {"t1", "t2", "d1", "d3"}
+    assert has_near_duplicates(labels, {"d4"}) == set()
 
 
 def test_splits_do_not_depend_on_the_order_of_groups_and_labels():

@@ -149,6 +149,9 @@ def test_near_duplicates_and_the_questions_of_one_document_are_in_one_group():
     learnt, groups = ensemble.questions_to_learn_from(replace(corpus, questions=(*questions, *more)), "train")
     assert groups[:7] == [0, 1, 0, 2, 3, 4, 5]  # q1 and q3 share two of three labels
     assert len(set(groups)) == 11
+    asked = [Question(name, name, "dev", tuple(own)) for name, own in {"d1": "abc", "d2": "e"}.items()]
+    learnt, groups = ensemble.questions_to_learn_from(replace(corpus, questions=(*questions, *more, *asked)), "train")
+    assert groups == [*range(12), 1]  # dev asks again what training asked: so may a fold
 
 
 def test_folds_stay_until_the_trees_are_written(tmp_path, town_corpus, settings, monkeypatch):

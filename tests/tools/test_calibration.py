@@ -12,8 +12,9 @@ def test_the_error_is_the_distance_of_each_bin_by_its_size():
 
 
 def test_certain_probabilities_have_no_error_by_chance():
-    assert noise(np.array([0.0, 1.0])) == 0
-    assert noise(np.array([0.5, 0.5])) == pytest.approx(0.25, abs=0.05)  # 0.5 or 0, each as often
+    assert noise(np.array([0.0, 1.0])) == (0, 0)
+    mean, rarely_more = noise(np.array([0.5, 0.5]))
+    assert (mean, rarely_more) == (pytest.approx(0.25, abs=0.05), 0.5)  # 0.5 or 0, each as often
 
 
 def test_equal_ones_count_half():
