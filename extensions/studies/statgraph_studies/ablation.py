@@ -16,6 +16,7 @@ from statgraph.corpus.citations.references import Citations
 from statgraph.corpus.query import Ranked
 from statgraph.corpus.records import MAIN_SET, Corpus, Question
 from statgraph.evaluation.metrics import DEPTH, QUALITY, question_metrics
+from statgraph.inference.frozen_questions import questions_kept
 from statgraph.memory import peak_memory_mib
 from statgraph.ranking.ensemble import CandidateRanker, Ensemble
 from statgraph.ranking.features import ARTICLE, OF_CITED, OF_CITING, OF_PARENT, OF_SECTION, SUM, Features
@@ -135,10 +136,11 @@ class AblationRuns(CorpusRuns):
             ensemble = read_ensemble(part, len(corpus.articles), device=config.device)
             return _Part(ensemble, n_train - n_unseen, held_out)
 
-        whole = read(run, questions if not cross_fit else ())
-        parts = [whole]
-        if cross_fit:
-            parts = [read(*fold) for fold in fold_runs(Job(corpus, config, folder, options, train=train_run), run)]
+        with questions_kept():  # every row asks the same questions, as every fold does in training
+            whole = read(run, questions if not cross_fit else ())
+            parts = [whole]
+            if cross_fit:
+                parts = [read(*fold) for fold in fold_runs(Job(corpus, config, folder, options, train=train_run), run)]
         trained = _Trained(replace(run, config=config), whole, parts, questions)
         if config.ranker.kind == "fixed" or not questions:
             return trained
