@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +54,10 @@ class LambdaMartRanker:
             return self._fixed.contributions(candidates)
         trees = self._booster.predict(candidates.values, pred_contrib=True, num_threads=1)
         return self._fixed.contributions(candidates) + trees.astype(np.float32)
+
+    def keeping_first(self) -> LambdaMartRanker:
+        """Return the ranker with the fixed one's three best left first."""
+        return LambdaMartRanker(self._fixed, self._booster, keeps_first=True)
 
     def write(self, path: Path) -> None:
         """Write the trees as LightGBM's text."""
@@ -154,12 +158,26 @@ def learn(
     values = {way: measure(ranked(candidates, scores)) for way, scores in ways.items()}
     chosen = max((way for way in values if way[0] or not force_trees), key=lambda way: (values[way].mean(), -way[0]))
     best, keeps_first = chosen
-    difference = values[chosen] - values[0, False]
-    gain = float(difference.mean()), float(difference.std() / np.sqrt(max(1, len(candidates))))
+    gain = _gain(values[chosen] - values[0, False])
     if not force_trees and (not best or gain[0] <= gain[1]):
         return Learning(None, 0, base, gain)
     ranker = with_trees(candidates, labels, fixed, config, best, keeps_first=keeps_first, seed=seed)
     return Learning(ranker, best, ways[chosen], gain)
+
+
+def keeping_first(learning: Learning, candidates: Sequence[Features], fixed: FixedRanker, measure: Measure) -> Learning:
+    """Return what was learnt from these candidates with the fixed ranker's three best left first; the fixed ranker
+    alone where the trees then do not gain more than the standard error."""
+    base = [fixed.scores(features) for features in candidates]
+    held_out = [_with_first(own, fixed_own) for own, fixed_own in zip(learning.held_out, base, strict=True)]
+    gain = _gain(measure(ranked(candidates, held_out)) - measure(ranked(candidates, base)))
+    if gain[0] <= gain[1]:
+        return Learning(None, 0, base, gain)
+    return replace(learning, ranker=learning.ranker.keeping_first(), held_out=held_out, gain=gain)
+
+
+def _gain(differences: np.ndarray) -> tuple[float, float]:
+    return float(differences.mean()), float(differences.std() / np.sqrt(max(1, len(differences))))
 
 
 def with_trees(

@@ -22,7 +22,7 @@ from statgraph.inference.frozen_questions import questions_kept
 from statgraph.ranking.ensemble import Ensemble
 from statgraph.ranking.features import Features
 from statgraph.ranking.fixed import signal_weights
-from statgraph.ranking.learnt import Learning, Measure, learn, ranked
+from statgraph.ranking.learnt import FIRSTS, LambdaMartRanker, Learning, Measure, keeping_first, learn, ranked
 from statgraph.ranking.long_questions import is_long
 from statgraph.registry import SIGNALS
 from statgraph.runs.article_store import write_article_store
@@ -204,6 +204,13 @@ def _learn_ranker(job: Job, run: Run, ensemble: Ensemble, dev_candidates: list[F
         candidates = _cross_fitted(job, run, questions)
     labels, measure = corpus.label_rows(questions), _measure(corpus, questions)
     learning = learn(candidates, labels, ensemble.fixed, config, measure, groups=groups, seed=run.config.seed)
+    if config.kind == "auto" and learning.ranker is not None and not learning.ranker.keeps_first:
+        if split == "dev":
+            asked = questions, candidates, learning.held_out
+        else:
+            asked = _asked_of_dev(ensemble, corpus, dev_candidates, learning.ranker)
+        if _loses_first_hits(corpus, ensemble, *asked):
+            learning = keeping_first(learning, candidates, ensemble.fixed, measure)
     if learning.ranker is not None:
         learning.ranker.write(run.trees)
         write_trees_entries(run, {LEARNT_FROM: split, KEEPS_FIRST: learning.ranker.keeps_first})
@@ -212,6 +219,35 @@ def _learn_ranker(job: Job, run: Run, ensemble: Ensemble, dev_candidates: list[F
         artifacts.remove_folder(folder)
     job.options.announce(_training_summary(learning, len(questions), split))
     return learning.held_out[: len(dev_candidates)] if split == "dev" else None
+
+
+def _asked_of_dev(
+    ensemble: Ensemble, corpus: Corpus, dev_candidates: list[Features], ranker: LambdaMartRanker
+) -> tuple[list[Question], list[Features], list[np.ndarray]]:
+    """Return dev questions of all sets, their candidates, and the scores of these by trees that have not seen them."""
+    questions, _ = questions_to_learn_from(corpus, "dev")
+    candidates = dev_candidates + _features(ensemble, questions[len(dev_candidates) :])
+    return questions, candidates, [ranker.scores(features) for features in candidates]
+
+
+def _loses_first_hits(
+    corpus: Corpus,
+    ensemble: Ensemble,
+    questions: Sequence[Question],
+    candidates: Sequence[Features],
+    scores: Sequence[np.ndarray],
+) -> bool:
+    """Return whether, in some set of questions, fewer have an answer among the first three hits by these scores than by
+    the fixed ranker's."""
+    labels = corpus.label_rows(questions)
+
+    def found(scores: Sequence[np.ndarray]) -> np.ndarray:
+        rankings = ranked(candidates, scores)
+        return np.array([np.isin(rows[:FIRSTS], right).any() for rows, right in zip(rankings, labels, strict=True)])
+
+    by_trees, by_weights = found(scores), found([ensemble.fixed.scores(features) for features in candidates])
+    sets = np.array([question.question_set for question in questions])
+    return any(by_trees[sets == name].sum() < by_weights[sets == name].sum() for name in set(sets.tolist()))
 
 
 def learns_from(config: RankerConfig, corpus: Corpus) -> str:

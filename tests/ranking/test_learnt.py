@@ -8,7 +8,7 @@ from statgraph.errors import RunError
 from statgraph.ranking import learnt
 from statgraph.ranking.features import Features, feature_names
 from statgraph.ranking.fixed import FixedRanker
-from statgraph.ranking.learnt import LambdaMartRanker, learn, ranked, with_trees
+from statgraph.ranking.learnt import LambdaMartRanker, keeping_first, learn, ranked, with_trees
 
 NAMES = feature_names(["words"])
 FIXED = FixedRanker({"words": 1.0})
@@ -103,6 +103,23 @@ def test_the_best_by_the_weights_stay_first_where_that_is_better(weight):
         assert set(ranked(found, learning.held_out)[place][:3].tolist()) == firsts[place]
     else:
         assert order.tolist() == plain.tolist()
+
+
+def test_the_best_by_the_weights_can_be_left_first_afterwards():
+    found, labels = questions(40, useful=True)
+    alone = learning_of(found, labels)
+
+    def by_place(rankings):
+        return np.array([1 / (1 + rows.tolist().index(gold)) for rows, (gold,) in zip(rankings, labels, strict=True)])
+
+    kept = keeping_first(alone, found, FIXED, by_place)
+    assert (kept.ranker.keeps_first, kept.trees) == (True, alone.trees)
+    firsts = [set(np.argsort(-FIXED.scores(candidates), kind="stable")[:3].tolist()) for candidates in found]
+    assert [set(rows[:3].tolist()) for rows in ranked(found, kept.held_out)] == firsts
+    base = by_place(ranked(found, [FIXED.scores(candidates) for candidates in found]))
+    assert kept.gain[0] == pytest.approx((by_place(ranked(found, kept.held_out)) - base).mean())
+    nothing = keeping_first(alone, found, FIXED, lambda rankings: np.zeros(len(rankings)))
+    assert (nothing.ranker, nothing.trees) == (None, 0)
 
 
 def test_fewer_candidates_than_stay_first():

@@ -154,6 +154,22 @@ def test_near_duplicates_and_the_questions_of_one_document_are_in_one_group():
     assert groups == [*range(12), 1]  # dev asks again what training asked: so may a fold
 
 
+def test_three_stay_first_where_trees_lose_first_hits_in_any_set(monkeypatch):
+    corpus = Corpus.from_dicts([{"id": letter, "text": letter, "path": ["Code"]} for letter in "abcdef"], language="en")
+    sets = ("questions", "questions", "references")
+    asked = [Question(str(place), "q", "dev", ("a",), {"set": name}) for place, name in enumerate(sets)]
+    first, fourth = np.arange(6.0)[::-1], np.array([2.5, 5, 4, 3, 1, 0])  # places of the answer, row 0
+    candidates = [SimpleNamespace(rows=np.arange(6), fixed=scores) for scores in (fourth, fourth, first)]
+    by_weights = SimpleNamespace(fixed=SimpleNamespace(scores=lambda features: features.fixed))
+
+    def loses(*scores):
+        return ensemble._loses_first_hits(corpus, by_weights, asked, candidates, scores)
+
+    assert not loses(fourth, fourth, first)
+    assert not loses(first, fourth, first)
+    assert loses(first, first, fourth)  # more in all, fewer of the references
+
+
 def test_folds_stay_until_the_trees_are_written(tmp_path, town_corpus, settings, monkeypatch):
     config = resolve_config("ensemble", (*settings, "ranker.learn_from=cross-fit", "ranker.folds=2"))
 
