@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -20,14 +21,15 @@ class CommandPeak:
     peak_mib: int
 
 
-def peak_of(arguments: Sequence[str]) -> CommandPeak:
-    """Return what `statgraph ARGUMENTS...` took.
+def peak_of(arguments: Sequence[str], **variables: str) -> CommandPeak:
+    """Return what `statgraph ARGUMENTS...` took, with environment variables of its own.
 
     Raises:
         RuntimeError: if it failed.
     """
     start = time.perf_counter()
-    done = subprocess.run([sys.executable, "-m", "benchmarks.command_peak", *arguments], capture_output=True, text=True)
+    command = [sys.executable, "-m", "benchmarks.command_peak", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **variables})
     seconds = time.perf_counter() - start
     if done.returncode:
         raise RuntimeError(f"statgraph {' '.join(arguments)}: {done.stderr.strip()}; mend it before it is measured")

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.command_peak import peak_of
@@ -21,10 +18,11 @@ def measure(settings: Settings) -> list[Row]:
     """Return the row of training the default ensemble, or `--fast` for a quick look."""
     corpus = read_corpus(settings.corpus)
     minutes = _ASKED_MINUTES.get(corpus.name)
-    with tempfile.TemporaryDirectory() as folder, _cache(Path(folder) / "cache"):
-        run = Path(folder) / "run"
+    with tempfile.TemporaryDirectory() as folder:
+        run, cache = Path(folder) / "run", Path(folder) / "cache"
         command = ["train", "--fast"] if settings.quick else ["train"]
-        taken = peak_of([*command, "--corpus", str(settings.corpus), "--device", "cpu", "--out", str(run)])
+        options = ["--corpus", str(settings.corpus), "--device", "cpu", "--out", str(run)]
+        taken = peak_of([*command, *options], STATGRAPH_CACHE=str(cache))
         steps = "; ".join(f"{step['name']} {step['seconds']:.3g} s" for step in Run.read(run).steps)
     about = f"{corpus.name}, {len(corpus.articles):,} articles, {len(corpus.split('train')):,} questions"
     return [
@@ -38,16 +36,3 @@ def measure(settings: Settings) -> list[Row]:
             f"By step: {steps}.",
         )
     ]
-
-
-@contextmanager
-def _cache(folder: Path) -> Iterator[None]:
-    """Keep what is embedded in a folder of its own, where nothing is yet."""
-    before = os.environ.get("STATGRAPH_CACHE")
-    os.environ["STATGRAPH_CACHE"] = str(folder)
-    try:
-        yield
-    finally:
-        del os.environ["STATGRAPH_CACHE"]
-        if before is not None:
-            os.environ["STATGRAPH_CACHE"] = before

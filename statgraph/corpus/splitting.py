@@ -62,7 +62,7 @@ def near_duplicates(
     return list(sets.subsets())
 
 
-def has_near_duplicates(labels: Mapping[str, Collection[str]], others: Collection[str]) -> set[str]:
+def with_near_duplicates(labels: Mapping[str, Collection[str]], others: Collection[str]) -> set[str]:
     """Return the groups that share most of their labels with another of those named in `others`."""
     pairs = [pair for _, *pair in _alike(labels)]
     return {group for pair in pairs for group, other in (pair, reversed(pair)) if other in others}

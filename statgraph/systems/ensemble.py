@@ -14,7 +14,7 @@ from statgraph import artifacts
 from statgraph.config import RankerConfig
 from statgraph.corpus.query import Ranked
 from statgraph.corpus.records import MAIN_SET, Corpus, Question
-from statgraph.corpus.splitting import has_near_duplicates, near_duplicates
+from statgraph.corpus.splitting import near_duplicates, with_near_duplicates
 from statgraph.distributed import SINGLE, current_world, in_world
 from statgraph.errors import UsageError
 from statgraph.evaluation.metrics import question_metrics, ranking_quality
@@ -42,7 +42,7 @@ from statgraph.search.ensemble_run import (
 from statgraph.signals.signal import Signal, SignalSource
 from statgraph.systems.calibrating import calibrate
 from statgraph.systems.job import Job, StepClock
-from statgraph.systems.leading import ENOUGH, FACTORS, LEADS, leading_signal, read_leads
+from statgraph.systems.leading import ENOUGH_TO_LEAD, FACTORS, LEADS, leading_signal, read_leads
 from statgraph.systems.presets import ENOUGH_TO_FOLD, learns_from_questions, member_config
 
 _DEPTH = 500  # candidates of a question that a ranker learns from, at least
@@ -77,7 +77,7 @@ def train_ensemble(job: Job) -> DevRankings | None:
                 return None
             ensemble = read_ensemble(run, len(corpus.articles), device=config.device)
             dev_candidates = _features(ensemble, corpus.split("dev"))
-            if len(dev_candidates) >= ENOUGH and run.config.ranker.kind != "fixed":
+            if len(dev_candidates) >= ENOUGH_TO_LEAD and run.config.ranker.kind != "fixed":
                 ensemble, dev_candidates = _led(job, run, ensemble, dev_candidates)
             dev_scores = _learn_ranker(job, run, ensemble, dev_candidates)
             if dev_scores is None:
@@ -283,7 +283,7 @@ def questions_to_learn_from(corpus: Corpus, split: str) -> tuple[list[Question],
 def _asked_again(corpus: Corpus) -> bool:
     """Return whether dev questions have near-duplicates among training questions at least half as often as these do."""
     train, dev = ({each.question_id: each.article_ids for each in corpus.split(split)} for split in ("train", "dev"))
-    repeated = has_near_duplicates(train | dev, train)
+    repeated = with_near_duplicates(train | dev, train)
     of_train, of_dev = (len(repeated.intersection(each)) / max(1, len(each)) for each in (train, dev))
     return of_dev > 0 and of_dev >= of_train / 2
 

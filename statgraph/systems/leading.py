@@ -15,7 +15,7 @@ from statgraph.search.ensemble_run import ranker_entries
 
 LEADS = "leads"  # in the ranker's file: by what the weights of signals that lead are multiplied
 FACTORS = (2.0, 4.0, 8.0, 16.0)
-ENOUGH = 30  # dev questions: of ten one signal or another is better by chance
+ENOUGH_TO_LEAD = 30  # dev questions: of ten one signal or another is better by chance
 
 
 def read_leads(run: Run) -> Mapping[str, float]:

@@ -2,7 +2,7 @@ import hashlib
 
 import pytest
 
-from statgraph.corpus.splitting import by_hash, by_labels, has_near_duplicates, near_duplicates, split_of
+from statgraph.corpus.splitting import by_hash, by_labels, near_duplicates, split_of, with_near_duplicates
 
 
 def test_split_follows_the_first_eight_bytes_of_the_hash():
@@ -53,8 +53,8 @@ def test_the_most_alike_are_joined_first_and_no_set_outgrows_its_limit():
 
 def test_who_has_a_near_duplicate_among_others():
     labels = {"t1": "ab", "t2": "ab", "t3": "xy", "d1": "ab", "d2": "xz", "d3": "xy", "d4": "d"}
-    assert has_near_duplicates(labels, {"t1", "t2", "t3"}) == {"t1", "t2", "d1", "d3"}
-    assert has_near_duplicates(labels, {"d4"}) == set()
+    assert with_near_duplicates(labels, {"t1", "t2", "t3"}) == {"t1", "t2", "d1", "d3"}
+    assert with_near_duplicates(labels, {"d4"}) == set()
 
 
 def test_splits_do_not_depend_on_the_order_of_groups_and_labels():

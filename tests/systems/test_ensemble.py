@@ -11,6 +11,7 @@ from statgraph.distributed import in_world
 from statgraph.errors import RunError
 from statgraph.evaluation.report import Report
 from statgraph.ranking.calibration import Calibration
+from statgraph.ranking.learnt import Learning, with_trees
 from statgraph.runs import parts
 from statgraph.runs.kind import kind_of
 from statgraph.runs.own_corpus import own_corpus
@@ -154,7 +155,7 @@ def test_near_duplicates_and_the_questions_of_one_document_are_in_one_group():
     assert groups == [*range(12), 1]  # dev asks again what training asked: so may a fold
 
 
-def test_three_stay_first_where_trees_lose_first_hits_in_any_set(monkeypatch):
+def test_trees_that_lose_first_hits_in_any_set_are_found_out():
     corpus = Corpus.from_dicts([{"id": letter, "text": letter, "path": ["Code"]} for letter in "abcdef"], language="en")
     sets = ("questions", "questions", "references")
     asked = [Question(str(place), "q", "dev", ("a",), {"set": name}) for place, name in enumerate(sets)]
@@ -168,6 +169,29 @@ def test_three_stay_first_where_trees_lose_first_hits_in_any_set(monkeypatch):
     assert not loses(fourth, fourth, first)
     assert not loses(first, fourth, first)
     assert loses(first, first, fourth)  # more in all, fewer of the references
+
+
+@pytest.mark.parametrize("learn_from", ["dev", "cross-fit"])
+@pytest.mark.parametrize("loses", [True, False])
+def test_three_stay_first_where_dev_loses_first_hits(train, monkeypatch, learn_from, loses):
+    asked = []
+
+    def learnt(candidates, labels, fixed, config, measure, *, groups, seed):
+        ranker = with_trees(candidates, labels, fixed, config, 20, seed=seed)
+        return Learning(ranker, 20, [ranker.scores(each) for each in candidates], (1.0, 0.5))
+
+    def found_out(corpus, whole, questions, candidates, scores):
+        asked.append([{question.split for question in questions}, len(candidates), len(scores)])
+        return loses
+
+    monkeypatch.setattr(ensemble, "learn", learnt)
+    monkeypatch.setattr(ensemble, "_loses_first_hits", found_out)
+    monkeypatch.setattr(
+        ensemble, "keeping_first", lambda learning, *_: replace(learning, ranker=learning.ranker.keeping_first())
+    )
+    run = train(None, f"ranker.learn_from={learn_from}", "ranker.folds=2")
+    assert asked == [[{"dev"}, 4, 4]]
+    assert trees_entries(run)["keeps_first"] is loses
 
 
 def test_folds_stay_until_the_trees_are_written(tmp_path, town_corpus, settings, monkeypatch):
@@ -350,7 +374,7 @@ def test_damage_is_refused(trained, tmp_path, name):
 
 
 def test_a_signal_that_is_better_alone_leads(train, trained, monkeypatch):
-    monkeypatch.setattr("statgraph.systems.ensemble.ENOUGH", 2)
+    monkeypatch.setattr("statgraph.systems.ensemble.ENOUGH_TO_LEAD", 2)
     said = []
     run = train(announce=said.append)
     ((name, factor),) = read_leads(run).items()

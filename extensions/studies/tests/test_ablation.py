@@ -2,7 +2,9 @@ import dataclasses
 
 import pytest
 
+from statgraph.inference.frozen_questions import frozen_questions
 from statgraph.ranking.features import FACTS, OF_CITED, OF_CITING, OF_PARENT, OF_SECTION, feature_names
+from statgraph.search.ensemble_run import read_ensemble
 from statgraph.systems.job import TrainingOptions
 from statgraph_studies.ablation import CITATIONS, FEATURES, READING, TREES, AblationRuns, _without, with_signal_rows
 from statgraph_studies.reproduce import Request, reproduce
@@ -85,6 +87,24 @@ def test_how_a_question_is_read_can_be_left_out(plan, town_corpus, tmp_path, wit
         plain = ["Who pays for my well?"]
         assert next(whole.features(plain)).values.tolist() == next(reduced.features(plain)).values.tolist()
     assert next(whole.features([question])).values.tolist() != next(reduced.features([question])).values.tolist()
+
+
+def test_a_row_reads_questions_as_the_run_does(plan, town_corpus, tmp_path, monkeypatch):
+    kept = []
+
+    def read(*given, **options):
+        kept.append(frozen_questions("key", tmp_path, "cpu"))
+        return read_ensemble(*given, **options)
+
+    monkeypatch.setattr("statgraph_studies.ablation.read_ensemble", read)
+    monkeypatch.setattr("statgraph.inference.frozen_questions.FrozenQuestions", lambda folder, device: "read once")
+    trained = AblationRuns(town_corpus, "test", RunStore(tmp_path)).ensemble_of(
+        plan("", "ranker.kind=fixed"), TrainingOptions()
+    )
+    assert kept == ["read once"] * 3  # the whole, and two folds
+    for wholes in (True, False):
+        trained.whole.ensemble.wholes = wholes
+        assert _without(trained, "headings", town_corpus).ensemble.wholes is wholes
 
 
 def test_members_are_trained_once_for_all_rows(plan, town_corpus, tmp_path, monkeypatch):
