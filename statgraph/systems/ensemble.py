@@ -49,6 +49,7 @@ _DEPTH = 500  # candidates of a question that a ranker learns from, at least
 _LARGEST_GROUP = 0.2  # share of the questions that near-duplicates make one group of, at most
 
 
+@questions_kept()
 def train_ensemble(job: Job) -> DevRankings | None:
     """Train the members, then write the other signals, the law's structure and the ranker into the run folder.
 
@@ -66,7 +67,7 @@ def train_ensemble(job: Job) -> DevRankings | None:
             _train_member(replace(job, options=replace(job.options, final=followed)), name, folder)
     if not current_world().is_first:
         return None
-    with in_world(SINGLE), questions_kept():  # the other processes have left
+    with in_world(SINGLE):  # the other processes have left
         write_parts(run, corpus, job.clock, leads=read_leads(final) if final is not None else {})
         with job.clock.step("ranker"):
             run.trees.unlink(missing_ok=True)
@@ -313,7 +314,7 @@ def fold_runs(job: Job, run: Run) -> Iterator[tuple[Run, list[Question]]]:
         if not held_out:
             continue
         seen, part = corpus.holding_out(ids), replace(run, folder=fold_folder)
-        fold_job = replace(job, corpus=seen, folder=part.folder)
+        fold_job = replace(job, corpus=seen, folder=part.folder, options=replace(job.options, lasting=False))
         for (name, folder), whole in zip(member_folders(part).items(), member_folders(run).values(), strict=True):
             if learns_from_questions(member_config(run.config, name)):
                 _train_member(fold_job, name, folder)

@@ -62,6 +62,8 @@ class TrainingOptions:
     written the graph.
     `final`: the run whose epochs and trees a run on all questions takes; `keep_test` leaves those of test out of it.
     `teacher`: the ensemble that a student learns from.
+    `lasting`: whether the run is used after this training; a fold's member is not, and goes without the graph that
+    makes single questions fast.
     """
 
     resume: bool = False
@@ -73,6 +75,7 @@ class TrainingOptions:
     final: Run | None = None
     keep_test: bool = False
     teacher: Run | None = None
+    lasting: bool = True
 
 
 DEFAULT_OPTIONS = TrainingOptions()

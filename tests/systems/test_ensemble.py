@@ -18,7 +18,7 @@ from statgraph.runs.own_corpus import own_corpus
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_run import learnt_from, member_folders, read_ensemble, trees_entries
 from statgraph.signals.signal import Asked
-from statgraph.systems import calibrating, ensemble
+from statgraph.systems import calibrating, dense, ensemble
 from statgraph.systems.job import Job, TrainingOptions
 from statgraph.systems.leading import FACTORS, read_leads
 from statgraph.systems.pipeline import train_run
@@ -200,10 +200,13 @@ def test_folds_stay_until_the_trees_are_written(tmp_path, town_corpus, settings,
     def killed(*arguments, **options):
         raise KeyboardInterrupt
 
+    with_graph = []
     with monkeypatch.context() as patch:
         patch.setattr(ensemble, "learn", killed)
+        patch.setattr(dense, "add_query_graph", lambda folder: with_graph.append(folder.relative_to(tmp_path / "run")))
         with pytest.raises(KeyboardInterrupt):
             train_run(town_corpus, config, tmp_path / "run")
+    assert {folder.parts[0] for folder in with_graph} == {"members"}  # what a fold trains answers no single question
     members = sorted((tmp_path / "run").glob("fold-*/members/qabisar*/manifest.json"))
     trained_at = [path.stat().st_mtime_ns for path in members]
     assert len(members) == 2
