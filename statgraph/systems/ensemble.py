@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.config import RankerConfig
+from statgraph.config import RankerConfig, RunConfig
 from statgraph.corpus.query import Ranked
 from statgraph.corpus.records import MAIN_SET, Corpus, Question
 from statgraph.corpus.splitting import near_duplicates, with_near_duplicates
@@ -191,7 +191,7 @@ def _learn_ranker(job: Job, run: Run, ensemble: Ensemble, dev_candidates: list[F
         return None
     source = learns_from(config, corpus)
     split = "dev" if source == "dev" else "train"
-    questions, groups = questions_to_learn_from(corpus, split)
+    questions, _ = questions_to_learn_from(corpus, split)
     if not questions:
         if config.kind == "lambdamart":
             raise UsageError(
@@ -203,15 +203,7 @@ def _learn_ranker(job: Job, run: Run, ensemble: Ensemble, dev_candidates: list[F
         candidates = dev_candidates + _features(ensemble, questions[len(dev_candidates) :])
     else:
         candidates = _cross_fitted(job, run, questions)
-    labels, measure = corpus.label_rows(questions), _measure(corpus, questions)
-    learning = learn(candidates, labels, ensemble.fixed, config, measure, groups=groups, seed=run.config.seed)
-    if config.kind == "auto" and learning.ranker is not None and not learning.ranker.keeps_first:
-        if split == "dev":
-            asked = questions, candidates, learning.held_out
-        else:
-            asked = _asked_of_dev(ensemble, corpus, dev_candidates, learning.ranker)
-        if _loses_first_hits(corpus, ensemble, *asked):
-            learning = keeping_first(learning, candidates, ensemble.fixed, measure)
+    learning = learnt(corpus, run.config, ensemble, candidates, dev_candidates)
     if learning.ranker is not None:
         learning.ranker.write(run.trees)
         write_trees_entries(run, {LEARNT_FROM: split, KEEPS_FIRST: learning.ranker.keeps_first})
@@ -220,6 +212,29 @@ def _learn_ranker(job: Job, run: Run, ensemble: Ensemble, dev_candidates: list[F
         artifacts.remove_folder(folder)
     job.options.announce(_training_summary(learning, len(questions), split))
     return learning.held_out[: len(dev_candidates)] if split == "dev" else None
+
+
+def learnt(
+    corpus: Corpus,
+    config: RunConfig,
+    ensemble: Ensemble,
+    candidates: Sequence[Features],
+    dev_candidates: list[Features],
+) -> Learning:
+    """Return what the trees of an ensemble come to; `candidates` are those of `questions_to_learn_from`, held out, and
+    `dev_candidates` those of the dev questions, in the whole ensemble."""
+    split = "dev" if learns_from(config.ranker, corpus) == "dev" else "train"
+    questions, groups = questions_to_learn_from(corpus, split)
+    labels, measure = corpus.label_rows(questions), _measure(corpus, questions)
+    learning = learn(candidates, labels, ensemble.fixed, config.ranker, measure, groups=groups, seed=config.seed)
+    if config.ranker.kind == "auto" and learning.ranker is not None and not learning.ranker.keeps_first:
+        if split == "dev":
+            asked = questions, candidates, learning.held_out
+        else:
+            asked = _asked_of_dev(ensemble, corpus, dev_candidates, learning.ranker)
+        if _loses_first_hits(corpus, ensemble, *asked):
+            learning = keeping_first(learning, candidates, ensemble.fixed, measure)
+    return learning
 
 
 def _asked_of_dev(

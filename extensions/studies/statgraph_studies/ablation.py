@@ -15,20 +15,20 @@ from statgraph.config import RunConfig
 from statgraph.corpus.citations.references import Citations
 from statgraph.corpus.query import Ranked
 from statgraph.corpus.records import MAIN_SET, Corpus, Question
-from statgraph.evaluation.metrics import DEPTH, QUALITY, question_metrics
+from statgraph.evaluation.metrics import DEPTH
 from statgraph.inference.frozen_questions import questions_kept
 from statgraph.memory import peak_memory_mib
 from statgraph.ranking.ensemble import CandidateRanker, Ensemble
 from statgraph.ranking.features import ARTICLE, OF_CITED, OF_CITING, OF_PARENT, OF_SECTION, SUM, Features
 from statgraph.ranking.fixed import FixedRanker, signal_weights
-from statgraph.ranking.learnt import learn, ranked, with_trees
+from statgraph.ranking.learnt import ranked, with_trees
 from statgraph.runs.folders import is_finished, is_unfinished
 from statgraph.runs.kind import kind_of
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_run import read_ensemble
 from statgraph.signals.lexical import LexicalSignal
 from statgraph.signals.signal import Signal
-from statgraph.systems.ensemble import fold_runs, learns_from, questions_to_learn_from
+from statgraph.systems.ensemble import fold_runs, learns_from, learnt, questions_to_learn_from
 from statgraph.systems.job import Job, TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph_studies.running import CorpusRuns, PlannedRun, run_id
@@ -128,7 +128,7 @@ class AblationRuns(CorpusRuns):
             train_run(corpus, fixed, folder, replace(options, resume=is_unfinished(folder)))
         run = Run.read(folder)
         cross_fit = learns_from(config.ranker, corpus) == "cross-fit"
-        questions, groups = questions_to_learn_from(corpus, "train" if cross_fit else "dev")
+        questions, _ = questions_to_learn_from(corpus, "train" if cross_fit else "dev")
         n_train = len(corpus.split("train"))
 
         def read(part: Run, held_out: Sequence[Question]) -> _Part:
@@ -144,13 +144,8 @@ class AblationRuns(CorpusRuns):
         trained = _Trained(replace(run, config=config), whole, parts, questions)
         if config.ranker.kind == "fixed" or not questions:
             return trained
-        labels = corpus.label_rows(questions)
-
-        def quality(rankings: list[np.ndarray]) -> np.ndarray:
-            return question_metrics(rankings, labels, len(corpus.articles))[QUALITY]
-
-        features, fixed = held_out_features(parts, questions), whole.ensemble.fixed
-        learning = learn(features, labels, fixed, config.ranker, quality, groups=groups, seed=config.seed)
+        dev_candidates = _features(whole.ensemble, [question.text for question in corpus.split("dev")], frozenset())
+        learning = learnt(corpus, config, whole.ensemble, held_out_features(parts, questions), dev_candidates)
         keeps_first = learning.ranker is not None and learning.ranker.keeps_first
         return replace(trained, trees=learning.trees, keeps_first=keeps_first)
 
