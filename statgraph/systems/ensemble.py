@@ -240,8 +240,12 @@ def learnt(
 def _asked_of_dev(
     ensemble: Ensemble, corpus: Corpus, dev_candidates: list[Features], ranker: LambdaMartRanker
 ) -> tuple[list[Question], list[Features], list[np.ndarray]]:
-    """Return dev questions of all sets, their candidates, and the scores of these by trees that have not seen them."""
-    questions, _ = questions_to_learn_from(corpus, "dev")
+    """Return the dev questions of all sets, their candidates, and the scores of these by trees that have not seen
+    them."""
+    questions = list(corpus.split("dev"))
+    questions += (
+        question for name in corpus.question_sets if name != MAIN_SET for question in corpus.split("dev", name)
+    )
     candidates = dev_candidates + _features(ensemble, questions[len(dev_candidates) :])
     return questions, candidates, [ranker.scores(features) for features in candidates]
 

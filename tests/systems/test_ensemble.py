@@ -194,6 +194,17 @@ def test_three_stay_first_where_dev_loses_first_hits(train, monkeypatch, learn_f
     assert trees_entries(run)["keeps_first"] is loses
 
 
+def test_first_hits_are_counted_over_every_dev_question(town_corpus, monkeypatch):
+    more = tuple(Question(f"r{place}", "q", "dev", ("a",), {"set": "references"}) for place in range(9))
+    corpus = replace(town_corpus, questions=(*town_corpus.questions, *more))
+    monkeypatch.setattr(ensemble, "_features", lambda whole, asked: [question.question_id for question in asked])
+    main = [question.question_id for question in corpus.split("dev")]
+    ranker = SimpleNamespace(scores=lambda candidates: candidates)
+    questions, candidates, scores = ensemble._asked_of_dev(None, corpus, main, ranker)
+    assert [question.question_id for question in questions] == candidates == scores
+    assert candidates == main + [f"r{place}" for place in range(9)]
+
+
 def test_folds_stay_until_the_trees_are_written(tmp_path, town_corpus, settings, monkeypatch):
     config = resolve_config("ensemble", (*settings, "ranker.learn_from=cross-fit", "ranker.folds=2"))
 
