@@ -341,7 +341,7 @@ def fold_runs(job: Job, run: Run) -> Iterator[tuple[Run, list[Question]]]:
                 folder.parent.mkdir(parents=True, exist_ok=True)
                 folder.symlink_to(whole.resolve())
         write_article_store(seen.articles, part.folder)
-        write_parts(part, seen, job.clock, reuse_from=run, leads=read_leads(run))
+        write_parts(part, seen, StepClock(), reuse_from=run, leads=read_leads(run))
         yield part, held_out
 
 
