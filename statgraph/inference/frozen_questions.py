@@ -27,11 +27,6 @@ def questions_kept() -> Iterator[None]:
         _KEPT.reset(token)
 
 
-def keeps_questions() -> bool:
-    """Return whether this is within `questions_kept`."""
-    return _KEPT.get() is not None
-
-
 def frozen_questions(key: str, folder: Path, device: str) -> FrozenQuestions | None:
     """Return what reads questions by the transformer in a sentence-transformers folder, the same for equal keys; None
     outside `questions_kept`."""

@@ -17,7 +17,7 @@ from statgraph.artifacts import reading
 from statgraph.device import PRECISIONS, inference_dtype, pick_device, surely_cpu
 from statgraph.encoders.backbones import MODULES
 from statgraph.errors import DependencyError, RunError, StatgraphError, UsageError, reason_of, unknown_name
-from statgraph.inference.frozen_questions import frozen_questions, keeps_questions
+from statgraph.inference.frozen_questions import frozen_questions
 from statgraph.inference.onnx_query import QUERY_GRAPHS, read_query_graph, weights_hash
 from statgraph.inference.static_query import MODULE_WEIGHTS, read_static_encoder
 
@@ -70,14 +70,12 @@ def read_query_encoder(folder: Path, *, device: str = "auto", precision: str = "
 def read_query_encoders(
     folders: Sequence[Path], *, device: str = "auto", precision: str = "float32"
 ) -> list[QueryEncoder]:
-    """Return the query encoder of each folder; those over equal transformers share one, where it gives pooled vectors:
-    within `questions_kept` one that other calls share too.
+    """Return the query encoder of each folder; those over equal transformers share one, where it gives pooled vectors.
 
     Raises:
         RunError: if one is missing or damaged; the rest as in `read_query_encoder`.
     """
-    compared = len(folders) > 1 or keeps_questions()  # a key takes as long as reading the weights
-    keys = [_transformer_key(folder) if compared else None for folder in folders]
+    keys = [_transformer_key(folder) for folder in folders]
     bases: dict[str, PooledEncoder] = {}
     encoders: list[QueryEncoder] = []
     for folder, key in zip(folders, keys, strict=True):
@@ -85,11 +83,9 @@ def read_query_encoders(
             encoders.append(_head(folder, bases[key]))
             continue
         encoder = read_query_encoder(folder, device=device, precision=precision)
-        if key is not None and getattr(encoder, "gives_pooled", False):
-            kept = frozen_questions(key, folder, device)
-            if kept is not None or keys.count(key) > 1:
-                bases[key] = PooledEncoder(kept or encoder)
-                encoder = _head(folder, bases[key])
+        if key is not None and keys.count(key) > 1 and getattr(encoder, "gives_pooled", False):
+            bases[key] = PooledEncoder(frozen_questions(key, folder, device) or encoder)
+            encoder = _head(folder, bases[key])
         encoders.append(encoder)
     return encoders
 

@@ -18,7 +18,7 @@ from statgraph.encoders.embedded import is_everyday_word
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.index.engines.contract import EngineAddress
-from statgraph.inference.query_encoder import read_query_encoders
+from statgraph.inference.query_encoder import read_query_encoder
 from statgraph.inference.static_query import StaticQueryEncoder
 from statgraph.lexical.analysis import analyser, stop_words_of
 from statgraph.lexical.bm25 import BM25, REMEDY, expanded_texts
@@ -62,7 +62,7 @@ class DenseRanker:
         self, run: Run, *, device: str = "auto", precision: str = "float32", engine: EngineAddress | None = None
     ):
         self._index = ArticleIndex.load(run.index, device=device) if engine is None else EngineIndex.open(run, engine)
-        [self.encoder] = read_query_encoders([run.query_encoder], device=device, precision=precision)
+        self.encoder = read_query_encoder(run.query_encoder, device=device, precision=precision)
 
     @property
     def article_ids(self) -> tuple[str, ...]:

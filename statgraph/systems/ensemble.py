@@ -49,7 +49,6 @@ _DEPTH = 500  # candidates of a question that a ranker learns from, at least
 _LARGEST_GROUP = 0.2  # share of the questions that near-duplicates make one group of, at most
 
 
-@questions_kept()
 def train_ensemble(job: Job) -> DevRankings | None:
     """Train the members, then write the other signals, the law's structure and the ranker into the run folder.
 
@@ -67,7 +66,7 @@ def train_ensemble(job: Job) -> DevRankings | None:
             _train_member(replace(job, options=replace(job.options, final=followed)), name, folder)
     if not current_world().is_first:
         return None
-    with in_world(SINGLE):  # the other processes have left
+    with in_world(SINGLE), questions_kept():  # the other processes have left
         write_parts(run, corpus, job.clock, leads=read_leads(final) if final is not None else {})
         with job.clock.step("ranker"):
             run.trees.unlink(missing_ok=True)
@@ -242,10 +241,7 @@ def _asked_of_dev(
 ) -> tuple[list[Question], list[Features], list[np.ndarray]]:
     """Return the dev questions of all sets, their candidates, and the scores of these by trees that have not seen
     them."""
-    questions = list(corpus.split("dev"))
-    questions += (
-        question for name in corpus.question_sets if name != MAIN_SET for question in corpus.split("dev", name)
-    )
+    questions = [question for name in corpus.question_sets for question in corpus.split("dev", name)]  # main set first
     candidates = dev_candidates + _features(ensemble, questions[len(dev_candidates) :])
     return questions, candidates, [ranker.scores(features) for features in candidates]
 

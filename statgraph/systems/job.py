@@ -63,7 +63,7 @@ class TrainingOptions:
     `final`: the run whose epochs and trees a run on all questions takes; `keep_test` leaves those of test out of it.
     `teacher`: the ensemble that a student learns from.
     `lasting`: whether the run is used after this training; a fold's member is not, and goes without the graph that
-    makes single questions fast.
+    makes single questions fast, and without a report on dev.
     """
 
     resume: bool = False

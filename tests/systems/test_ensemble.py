@@ -131,6 +131,7 @@ def test_cross_fit_learns_from_training_questions(train):
     assert "8 training questions" in said[-3]
     assert learnt_from(run) == ("train" if run.trees.is_file() else None)
     assert not list(run.folder.glob("fold-*"))
+    assert [step["name"] for step in run.steps].count("signals") == 1  # a fold's are part of the ranker's time
 
 
 def test_near_duplicates_and_the_questions_of_one_document_are_in_one_group():
@@ -221,6 +222,7 @@ def test_folds_stay_until_the_trees_are_written(tmp_path, town_corpus, settings,
     members = sorted((tmp_path / "run").glob("fold-*/members/qabisar*/manifest.json"))
     trained_at = [path.stat().st_mtime_ns for path in members]
     assert len(members) == 2
+    assert not [path for path in members if (path.parent / parts.REPORT).exists()]
 
     seen = []
     monkeypatch.setattr(
