@@ -15,7 +15,7 @@ from statgraph.encoders.static_biencoder import StaticBiEncoder
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_run import read_ensemble
 from statgraph.signals.signal import Asked
-from statgraph.systems import ensemble, pipeline
+from statgraph.systems import learning, pipeline
 from statgraph.systems.presets import resolve_config
 
 # Every way in which a citing text can get into a member.
@@ -144,7 +144,7 @@ def check_folds(documented, trainings, quick_settings, quick_backbone, tmp_path,
             assert indexed(Run(folder, config, Run.read(member).corpus), documented) == left
         assert sorted(name for names in held_out for name in names) == sorted(train)  # each in one fold
 
-    monkeypatch.setattr(ensemble, "learn", enough)
+    monkeypatch.setattr(learning, "learn", enough)
     return check
 
 

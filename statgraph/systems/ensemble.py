@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,18 +10,15 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.config import RankerConfig, RunConfig
 from statgraph.corpus.query import Ranked
-from statgraph.corpus.records import MAIN_SET, Corpus, Question
-from statgraph.corpus.splitting import near_duplicates, with_near_duplicates
+from statgraph.corpus.records import Corpus, Question
 from statgraph.distributed import SINGLE, current_world, in_world
 from statgraph.errors import UsageError
-from statgraph.evaluation.metrics import question_metrics, ranking_quality
 from statgraph.inference.frozen_questions import questions_kept
 from statgraph.ranking.ensemble import Ensemble
 from statgraph.ranking.features import Features
 from statgraph.ranking.fixed import signal_weights
-from statgraph.ranking.learnt import FIRSTS, LambdaMartRanker, Learning, Measure, keeping_first, learn, ranked
+from statgraph.ranking.learnt import Learning, ranked
 from statgraph.ranking.long_questions import is_long
 from statgraph.registry import SIGNALS
 from statgraph.runs.article_store import write_article_store
@@ -43,10 +39,14 @@ from statgraph.signals.signal import Signal, SignalSource
 from statgraph.systems.calibrating import calibrate
 from statgraph.systems.job import Job, StepClock
 from statgraph.systems.leading import ENOUGH_TO_LEAD, FACTORS, LEADS, leading_signal, read_leads
-from statgraph.systems.presets import ENOUGH_TO_FOLD, learns_from_questions, member_config
-
-_DEPTH = 500  # candidates of a question that a ranker learns from, at least
-_LARGEST_GROUP = 0.2  # share of the questions that near-duplicates make one group of, at most
+from statgraph.systems.learning import (
+    candidates_of,
+    learning_of,
+    learns_from,
+    measure_of,
+    questions_to_learn_from,
+)
+from statgraph.systems.presets import learns_from_questions, member_config
 
 
 def train_ensemble(job: Job) -> DevRankings | None:
@@ -76,7 +76,7 @@ def train_ensemble(job: Job) -> DevRankings | None:
                     shutil.copyfile(final.calibration, run.calibration)
                 return None
             ensemble = read_ensemble(run, len(corpus.articles), device=config.device)
-            dev_candidates = _features(ensemble, corpus.split("dev"))
+            dev_candidates = candidates_of(ensemble, corpus.split("dev"))
             if len(dev_candidates) >= ENOUGH_TO_LEAD and run.config.ranker.kind != "fixed":
                 ensemble, dev_candidates = _led(job, run, ensemble, dev_candidates)
             dev_scores = _learn_ranker(job, run, ensemble, dev_candidates)
@@ -149,27 +149,16 @@ def _train_member(job: Job, name: str, folder: Path) -> None:
         job.train(job.corpus, member_config(job.config, name), folder, replace(job.options, resume=unfinished))
 
 
-def _features(ensemble: Ensemble, questions: Sequence[Question]) -> list[Features]:
-    """Return the candidates of questions with their features."""
-    return list(ensemble.features([question.text for question in questions], _DEPTH)) if questions else []
-
-
-def _measure(corpus: Corpus, questions: Sequence[Question]) -> Measure:
-    """Return the function from the rankings of some questions to the ranking quality of each."""
-    labels = corpus.label_rows(questions)
-    return lambda rankings: ranking_quality(question_metrics(rankings, labels, len(corpus.articles)))
-
-
 def _led(job: Job, run: Run, ensemble: Ensemble, dev_candidates: list[Features]) -> tuple[Ensemble, list[Features]]:
     """Return the ensemble and its candidates for the dev questions with the weight of a signal raised until the fixed
     ranker is not worse than it alone."""
-    measure = _measure(job.corpus, job.corpus.split("dev"))
+    measure = measure_of(job.corpus, job.corpus.split("dev"))
     leader = leading_signal(ensemble, dev_candidates, measure)
     for factor in FACTORS if leader is not None else ():
         name, alone, together = leader
         _write_weights(run, job.corpus.split("train"), ensemble.signals, {name: factor})
         ensemble = read_ensemble(run, len(job.corpus.articles), device=run.config.device)
-        dev_candidates = _features(ensemble, job.corpus.split("dev"))
+        dev_candidates = candidates_of(ensemble, job.corpus.split("dev"))
         if leading_signal(ensemble, dev_candidates, measure) is None or factor == FACTORS[-1]:
             job.options.announce(
                 f"{name} leads, with {factor:.0f} times its weight: alone it is better than all signals together "
@@ -199,10 +188,10 @@ def _learn_ranker(job: Job, run: Run, ensemble: Ensemble, dev_candidates: list[F
             )
         return None
     if split == "dev":
-        candidates = dev_candidates + _features(ensemble, questions[len(dev_candidates) :])
+        candidates = dev_candidates + candidates_of(ensemble, questions[len(dev_candidates) :])
     else:
         candidates = _cross_fitted(job, run, questions)
-    learning = learnt(corpus, run.config, ensemble, candidates, dev_candidates)
+    learning = learning_of(corpus, run.config, ensemble, candidates, dev_candidates)
     if learning.ranker is not None:
         learning.ranker.write(run.trees)
         write_trees_entries(run, {LEARNT_FROM: split, KEEPS_FIRST: learning.ranker.keeps_first})
@@ -213,102 +202,11 @@ def _learn_ranker(job: Job, run: Run, ensemble: Ensemble, dev_candidates: list[F
     return learning.held_out[: len(dev_candidates)] if split == "dev" else None
 
 
-def learnt(
-    corpus: Corpus,
-    config: RunConfig,
-    ensemble: Ensemble,
-    candidates: Sequence[Features],
-    dev_candidates: list[Features],
-) -> Learning:
-    """Return what the trees of an ensemble come to; `candidates` are those of `questions_to_learn_from`, held out, and
-    `dev_candidates` those of the dev questions, in the whole ensemble."""
-    split = "dev" if learns_from(config.ranker, corpus) == "dev" else "train"
-    questions, groups = questions_to_learn_from(corpus, split)
-    labels, measure = corpus.label_rows(questions), _measure(corpus, questions)
-    learning = learn(candidates, labels, ensemble.fixed, config.ranker, measure, groups=groups, seed=config.seed)
-    if config.ranker.kind == "auto" and learning.ranker is not None and not learning.ranker.keeps_first:
-        if split == "dev":
-            asked = questions, candidates, learning.held_out
-        else:
-            asked = _asked_of_dev(ensemble, corpus, dev_candidates, learning.ranker)
-        if _loses_first_hits(corpus, ensemble, *asked):
-            learning = keeping_first(learning, candidates, ensemble.fixed, measure)
-    return learning
-
-
-def _asked_of_dev(
-    ensemble: Ensemble, corpus: Corpus, dev_candidates: list[Features], ranker: LambdaMartRanker
-) -> tuple[list[Question], list[Features], list[np.ndarray]]:
-    """Return the dev questions of all sets, their candidates, and the scores of these by trees that have not seen
-    them."""
-    questions = [question for name in corpus.question_sets for question in corpus.split("dev", name)]  # main set first
-    candidates = dev_candidates + _features(ensemble, questions[len(dev_candidates) :])
-    return questions, candidates, [ranker.scores(features) for features in candidates]
-
-
-def _loses_first_hits(
-    corpus: Corpus,
-    ensemble: Ensemble,
-    questions: Sequence[Question],
-    candidates: Sequence[Features],
-    scores: Sequence[np.ndarray],
-) -> bool:
-    """Return whether, in some set of questions, fewer have an answer among the first three hits by these scores than by
-    the fixed ranker's."""
-    labels = corpus.label_rows(questions)
-
-    def found(scores: Sequence[np.ndarray]) -> np.ndarray:
-        rankings = ranked(candidates, scores)
-        return np.array([np.isin(rows[:FIRSTS], right).any() for rows, right in zip(rankings, labels, strict=True)])
-
-    by_trees, by_weights = found(scores), found([ensemble.fixed.scores(features) for features in candidates])
-    sets = np.array([question.question_set for question in questions])
-    return any(by_trees[sets == name].sum() < by_weights[sets == name].sum() for name in set(sets.tolist()))
-
-
-def learns_from(config: RankerConfig, corpus: Corpus) -> str:
-    """Return what the trees of an ensemble learn from on a corpus: dev or cross-fit."""
-    if config.learn_from != "auto":
-        return config.learn_from
-    return "cross-fit" if len(corpus.split("train")) >= ENOUGH_TO_FOLD else "dev"
-
-
-def questions_to_learn_from(corpus: Corpus, split: str) -> tuple[list[Question], list[int]]:
-    """Return the questions of a split with their groups: first those of the main set, then of each other set as many
-    at most, so that what is learnt is not one way of asking and labelling.
-
-    Near-duplicates are in one group, questions that share most of their labels, up to a fifth of the questions, unless
-    dev questions have theirs among training questions too: what is held out is to be as new as what will be asked. A
-    question of another set that is a citing text too (the same id) is in one group with that text's question.
-    """
-    main = corpus.split(split)
-    questions = list(main)
-    for name in corpus.question_sets:
-        others = corpus.split(split, name) if name != MAIN_SET else ()
-        questions += others[:: math.ceil(len(others) / max(1, len(main)))] if others else ()
-    labels = {question.question_id: question.article_ids for question in questions}
-    first: dict[str, str] = {}
-    known = {name: first.setdefault(corpus.owners.get(name, name), name) for name in labels}
-    largest = 0.0 if split == "train" and _asked_again(corpus) else len(questions) * _LARGEST_GROUP
-    together = near_duplicates(labels, known, largest)
-    group = {question_id: place for place, linked in enumerate(together) for question_id in linked}
-    number: dict[int, int] = {}  # by first appearance, so that folds are as even as the groups
-    return questions, [number.setdefault(group[question.question_id], len(number)) for question in questions]
-
-
-def _asked_again(corpus: Corpus) -> bool:
-    """Return whether dev questions have near-duplicates among training questions at least half as often as these do."""
-    train, dev = ({each.question_id: each.article_ids for each in corpus.split(split)} for split in ("train", "dev"))
-    repeated = with_near_duplicates(train | dev, train)
-    of_train, of_dev = (len(repeated.intersection(each)) / max(1, len(each)) for each in (train, dev))
-    return of_dev > 0 and of_dev >= of_train / 2
-
-
 def _cross_fitted(job: Job, run: Run, questions: Sequence[Question]) -> list[Features]:
     """Return the candidates of the training questions, each by signals that were made without its group."""
     candidates: dict[str, Features] = {}
     for part, held_out in fold_runs(job, run):
-        features = _features(read_ensemble(part, len(job.corpus.articles), device=run.config.device), held_out)
+        features = candidates_of(read_ensemble(part, len(job.corpus.articles), device=run.config.device), held_out)
         candidates |= {question.question_id: known for question, known in zip(held_out, features, strict=True)}
     return [candidates[question.question_id] for question in questions]
 
@@ -362,7 +260,7 @@ def _compare_with_signals(
     job: Job, ensemble: Ensemble, dev_candidates: list[Features], dev_scores: list[np.ndarray]
 ) -> DevRankings:
     """Return the rankings of the dev questions, and announce how they compare with those of each signal alone."""
-    measure = _measure(job.corpus, job.corpus.split("dev"))
+    measure = measure_of(job.corpus, job.corpus.split("dev"))
 
     def quality(rows: list[np.ndarray]) -> float:
         return 100 * float(measure(rows).mean())

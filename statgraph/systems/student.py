@@ -20,8 +20,8 @@ from statgraph.ranking.ensemble import Ensemble
 from statgraph.runs import parts
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_run import member_folders, read_ensemble
-from statgraph.systems.ensemble import questions_to_learn_from
 from statgraph.systems.job import Job
+from statgraph.systems.learning import questions_to_learn_from
 from statgraph.training.loop import Schedule, train_stage
 from statgraph.training.pairs import citing_pairs, heading_pairs
 from statgraph.training.seeding import derived_seed

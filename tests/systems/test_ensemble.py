@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from statgraph import Retriever, artifacts
-from statgraph.corpus.records import CitingText, Corpus, Question
+from statgraph.corpus.records import CitingText, Question
 from statgraph.distributed import in_world
 from statgraph.errors import RunError
 from statgraph.evaluation.report import Report
@@ -18,7 +18,7 @@ from statgraph.runs.own_corpus import own_corpus
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_run import learnt_from, member_folders, read_ensemble, trees_entries
 from statgraph.signals.signal import Asked
-from statgraph.systems import calibrating, dense, ensemble
+from statgraph.systems import calibrating, dense, ensemble, learning
 from statgraph.systems.job import Job, TrainingOptions
 from statgraph.systems.leading import FACTORS, read_leads
 from statgraph.systems.pipeline import train_run
@@ -134,44 +134,6 @@ def test_cross_fit_learns_from_training_questions(train):
     assert [step["name"] for step in run.steps].count("signals") == 1  # a fold's are part of the ranker's time
 
 
-def test_near_duplicates_and_the_questions_of_one_document_are_in_one_group():
-    labels = {"q1": "ab", "q2": "cd", "q3": "abc", "q4": "e", "q5": "fg", "q6": "hi", "q7": "jk"}
-    questions = [Question(name, name, "train", tuple(own)) for name, own in labels.items()]
-    questions += [Question("s2", "s2", "train", ("d",), {"set": "references"})]  # a section of the document of q2
-    articles = [{"id": letter, "text": letter, "path": ["Code"]} for letter in "abcdefghijk"]
-    corpus = replace(
-        Corpus.from_dicts(articles, language="en"),
-        questions=tuple(questions),
-        citing=(CitingText("s2", "q2", "s2", ("d",), "q2"),),
-    )
-    learnt, groups = ensemble.questions_to_learn_from(corpus, "train")
-    assert [question.question_id for question in learnt] == ["q1", "q2", "q3", "q4", "q5", "q6", "q7", "s2"]
-    assert groups == [0, 1, 2, 3, 4, 5, 6, 1]  # of eight questions no group is more than a fifth, but a document's
-    more = [Question(f"r{place}", "r", "train", (letter,)) for place, letter in enumerate("fghij")]
-    learnt, groups = ensemble.questions_to_learn_from(replace(corpus, questions=(*questions, *more)), "train")
-    assert groups[:7] == [0, 1, 0, 2, 3, 4, 5]  # q1 and q3 share two of three labels
-    assert len(set(groups)) == 11
-    asked = [Question(name, name, "dev", tuple(own)) for name, own in {"d1": "abc", "d2": "e"}.items()]
-    learnt, groups = ensemble.questions_to_learn_from(replace(corpus, questions=(*questions, *more, *asked)), "train")
-    assert groups == [*range(12), 1]  # dev asks again what training asked: so may a fold
-
-
-def test_trees_that_lose_first_hits_in_any_set_are_found_out():
-    corpus = Corpus.from_dicts([{"id": letter, "text": letter, "path": ["Code"]} for letter in "abcdef"], language="en")
-    sets = ("questions", "questions", "references")
-    asked = [Question(str(place), "q", "dev", ("a",), {"set": name}) for place, name in enumerate(sets)]
-    first, fourth = np.arange(6.0)[::-1], np.array([2.5, 5, 4, 3, 1, 0])  # places of the answer, row 0
-    candidates = [SimpleNamespace(rows=np.arange(6), fixed=scores) for scores in (fourth, fourth, first)]
-    by_weights = SimpleNamespace(fixed=SimpleNamespace(scores=lambda features: features.fixed))
-
-    def loses(*scores):
-        return ensemble._loses_first_hits(corpus, by_weights, asked, candidates, scores)
-
-    assert not loses(fourth, fourth, first)
-    assert not loses(first, fourth, first)
-    assert loses(first, first, fourth)  # more in all, fewer of the references
-
-
 @pytest.mark.parametrize("learn_from", ["dev", "cross-fit"])
 @pytest.mark.parametrize("loses", [True, False])
 def test_three_stay_first_where_dev_loses_first_hits(train, monkeypatch, learn_from, loses):
@@ -185,25 +147,14 @@ def test_three_stay_first_where_dev_loses_first_hits(train, monkeypatch, learn_f
         asked.append([{question.split for question in questions}, len(candidates), len(scores)])
         return loses
 
-    monkeypatch.setattr(ensemble, "learn", learnt)
-    monkeypatch.setattr(ensemble, "_loses_first_hits", found_out)
+    monkeypatch.setattr(learning, "learn", learnt)
+    monkeypatch.setattr(learning, "_loses_first_hits", found_out)
     monkeypatch.setattr(
-        ensemble, "keeping_first", lambda learning, *_: replace(learning, ranker=learning.ranker.keeping_first())
+        learning, "keeping_first", lambda learning, *_: replace(learning, ranker=learning.ranker.keeping_first())
     )
     run = train(None, f"ranker.learn_from={learn_from}", "ranker.folds=2")
     assert asked == [[{"dev"}, 4, 4]]
     assert trees_entries(run)["keeps_first"] is loses
-
-
-def test_first_hits_are_counted_over_every_dev_question(town_corpus, monkeypatch):
-    more = tuple(Question(f"r{place}", "q", "dev", ("a",), {"set": "references"}) for place in range(9))
-    corpus = replace(town_corpus, questions=(*town_corpus.questions, *more))
-    monkeypatch.setattr(ensemble, "_features", lambda whole, asked: [question.question_id for question in asked])
-    main = [question.question_id for question in corpus.split("dev")]
-    ranker = SimpleNamespace(scores=lambda candidates: candidates)
-    questions, candidates, scores = ensemble._asked_of_dev(None, corpus, main, ranker)
-    assert [question.question_id for question in questions] == candidates == scores
-    assert candidates == main + [f"r{place}" for place in range(9)]
 
 
 def test_folds_stay_until_the_trees_are_written(tmp_path, town_corpus, settings, monkeypatch):
@@ -214,7 +165,7 @@ def test_folds_stay_until_the_trees_are_written(tmp_path, town_corpus, settings,
 
     with_graph = []
     with monkeypatch.context() as patch:
-        patch.setattr(ensemble, "learn", killed)
+        patch.setattr(learning, "learn", killed)
         patch.setattr(dense, "add_query_graph", lambda folder: with_graph.append(folder.relative_to(tmp_path / "run")))
         with pytest.raises(KeyboardInterrupt):
             train_run(town_corpus, config, tmp_path / "run")
@@ -226,7 +177,7 @@ def test_folds_stay_until_the_trees_are_written(tmp_path, town_corpus, settings,
 
     seen = []
     monkeypatch.setattr(
-        ensemble, "learn", lambda *a, **o: (seen.extend(p.stat().st_mtime_ns for p in members), killed())
+        learning, "learn", lambda *a, **o: (seen.extend(p.stat().st_mtime_ns for p in members), killed())
     )
     with pytest.raises(KeyboardInterrupt):
         train_run(town_corpus, config, tmp_path / "run", TrainingOptions(resume=True))

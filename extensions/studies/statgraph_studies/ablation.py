@@ -28,8 +28,9 @@ from statgraph.runs.run import Run
 from statgraph.search.ensemble_run import read_ensemble
 from statgraph.signals.lexical import LexicalSignal
 from statgraph.signals.signal import Signal
-from statgraph.systems.ensemble import fold_runs, learns_from, learnt, questions_to_learn_from
+from statgraph.systems.ensemble import fold_runs
 from statgraph.systems.job import Job, TrainingOptions
+from statgraph.systems.learning import learning_of, learns_from, questions_to_learn_from
 from statgraph.systems.pipeline import train_run
 from statgraph_studies.running import CorpusRuns, PlannedRun, run_id
 from statgraph_studies.spec import RowSpec, TableSpec
@@ -145,7 +146,7 @@ class AblationRuns(CorpusRuns):
         if config.ranker.kind == "fixed" or not questions:
             return trained
         dev_candidates = _features(whole.ensemble, [question.text for question in corpus.split("dev")], frozenset())
-        learning = learnt(corpus, config, whole.ensemble, held_out_features(parts, questions), dev_candidates)
+        learning = learning_of(corpus, config, whole.ensemble, held_out_features(parts, questions), dev_candidates)
         keeps_first = learning.ranker is not None and learning.ranker.keeps_first
         return replace(trained, trees=learning.trees, keeps_first=keeps_first)
 

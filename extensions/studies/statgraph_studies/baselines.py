@@ -19,8 +19,8 @@ from statgraph.ranking.features import OF_CITED, OF_CITING, OF_SECTION, SUM, Fea
 from statgraph.ranking.learnt import ranked
 from statgraph.search.ensemble_run import read_ensemble
 from statgraph.search.retriever import Retriever
-from statgraph.systems.ensemble import questions_to_learn_from
 from statgraph.systems.job import TrainingOptions
+from statgraph.systems.learning import questions_to_learn_from
 from statgraph_studies.ablation import AblationRuns, held_out_features
 from statgraph_studies.running import Alone, CorpusRuns, PlannedRun
 from statgraph_studies.store import RunResult

@@ -7,7 +7,7 @@ from statgraph.inference.frozen_questions import frozen_questions
 from statgraph.ranking.features import FACTS, OF_CITED, OF_CITING, OF_PARENT, OF_SECTION, feature_names
 from statgraph.ranking.learnt import Learning
 from statgraph.search.ensemble_run import read_ensemble
-from statgraph.systems import ensemble
+from statgraph.systems import learning
 from statgraph.systems.job import TrainingOptions
 from statgraph_studies.ablation import CITATIONS, FEATURES, READING, TREES, AblationRuns, _without, with_signal_rows
 from statgraph_studies.reproduce import Request, reproduce
@@ -140,10 +140,10 @@ def test_the_whole_table(settings, town_corpus, tmp_path, no_display):
 def test_first_hits_stay_in_every_row_where_they_do_in_the_run(plan, town_corpus, tmp_path, monkeypatch):
     rankers = (SimpleNamespace(keeps_first=first, scores=lambda candidates: candidates.rows) for first in (False, True))
     alone, staying = (Learning(ranker, 20, [], (0.1, 0.0)) for ranker in rankers)
-    monkeypatch.setattr(ensemble, "learn", lambda *given, **options: alone)
-    monkeypatch.setattr(ensemble, "keeping_first", lambda *given: staying)
+    monkeypatch.setattr(learning, "learn", lambda *given, **options: alone)
+    monkeypatch.setattr(learning, "keeping_first", lambda *given: staying)
     auto = plan("", "ranker.kind=auto")
     for loses in (True, False):
-        monkeypatch.setattr(ensemble, "_loses_first_hits", lambda *given, loses=loses: loses)
+        monkeypatch.setattr(learning, "_loses_first_hits", lambda *given, loses=loses: loses)
         trained = AblationRuns(town_corpus, "test", RunStore(tmp_path)).ensemble_of(auto, TrainingOptions())
         assert (trained.trees, trained.keeps_first) == (20, loses)

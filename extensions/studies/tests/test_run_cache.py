@@ -6,7 +6,7 @@ from statgraph import artifacts
 from statgraph.errors import RunError
 from statgraph.runs import parts
 from statgraph.runs.folders import is_finished
-from statgraph.systems import dense, ensemble
+from statgraph.systems import dense, learning
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import member_config, resolve_config
@@ -87,9 +87,9 @@ def test_ensembles_share_members_and_folds(town_corpus, quick_settings, quick_ba
     train_run(town_corpus, member_config(config(member), member), tmp_path / "alone", options)
     assert len(cache.taken) == 1
     monkeypatch.setattr(dense, "train_dense", None)
-    learn = ensemble.learn
+    learn = learning.learn
     found = []
-    monkeypatch.setattr(ensemble, "learn", lambda *known, **named: found.append(known[0]) or learn(*known, **named))
+    monkeypatch.setattr(learning, "learn", lambda *known, **named: found.append(known[0]) or learn(*known, **named))
     train_run(town_corpus, config(member), tmp_path / "fast", options)
     assert [taken["name"] for taken in cache.taken] == [member] * 4  # alone, and whole and two folds of the second
     assert len(found[0]) == 8

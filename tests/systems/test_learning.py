@@ -1,0 +1,57 @@
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+
+from statgraph.corpus.records import CitingText, Corpus, Question
+from statgraph.systems import learning
+from statgraph.systems.learning import questions_to_learn_from
+
+
+def test_near_duplicates_and_the_questions_of_one_document_are_in_one_group():
+    labels = {"q1": "ab", "q2": "cd", "q3": "abc", "q4": "e", "q5": "fg", "q6": "hi", "q7": "jk"}
+    questions = [Question(name, name, "train", tuple(own)) for name, own in labels.items()]
+    questions += [Question("s2", "s2", "train", ("d",), {"set": "references"})]  # a section of the document of q2
+    articles = [{"id": letter, "text": letter, "path": ["Code"]} for letter in "abcdefghijk"]
+    corpus = replace(
+        Corpus.from_dicts(articles, language="en"),
+        questions=tuple(questions),
+        citing=(CitingText("s2", "q2", "s2", ("d",), "q2"),),
+    )
+    learnt, groups = questions_to_learn_from(corpus, "train")
+    assert [question.question_id for question in learnt] == ["q1", "q2", "q3", "q4", "q5", "q6", "q7", "s2"]
+    assert groups == [0, 1, 2, 3, 4, 5, 6, 1]  # of eight questions no group is more than a fifth, but a document's
+    more = [Question(f"r{place}", "r", "train", (letter,)) for place, letter in enumerate("fghij")]
+    learnt, groups = questions_to_learn_from(replace(corpus, questions=(*questions, *more)), "train")
+    assert groups[:7] == [0, 1, 0, 2, 3, 4, 5]  # q1 and q3 share two of three labels
+    assert len(set(groups)) == 11
+    asked = [Question(name, name, "dev", tuple(own)) for name, own in {"d1": "abc", "d2": "e"}.items()]
+    learnt, groups = questions_to_learn_from(replace(corpus, questions=(*questions, *more, *asked)), "train")
+    assert groups == [*range(12), 1]  # dev asks again what training asked: so may a fold
+
+
+def test_trees_that_lose_first_hits_in_any_set_are_found_out():
+    corpus = Corpus.from_dicts([{"id": letter, "text": letter, "path": ["Code"]} for letter in "abcdef"], language="en")
+    sets = ("questions", "questions", "references")
+    asked = [Question(str(place), "q", "dev", ("a",), {"set": name}) for place, name in enumerate(sets)]
+    first, fourth = np.arange(6.0)[::-1], np.array([2.5, 5, 4, 3, 1, 0])  # places of the answer, row 0
+    candidates = [SimpleNamespace(rows=np.arange(6), fixed=scores) for scores in (fourth, fourth, first)]
+    by_weights = SimpleNamespace(fixed=SimpleNamespace(scores=lambda features: features.fixed))
+
+    def loses(*scores):
+        return learning._loses_first_hits(corpus, by_weights, asked, candidates, scores)
+
+    assert not loses(fourth, fourth, first)
+    assert not loses(first, fourth, first)
+    assert loses(first, first, fourth)  # more in all, fewer of the references
+
+
+def test_first_hits_are_counted_over_every_dev_question(town_corpus, monkeypatch):
+    more = tuple(Question(f"r{place}", "q", "dev", ("a",), {"set": "references"}) for place in range(9))
+    corpus = replace(town_corpus, questions=(*town_corpus.questions, *more))
+    monkeypatch.setattr(learning, "candidates_of", lambda whole, asked: [question.question_id for question in asked])
+    main = [question.question_id for question in corpus.split("dev")]
+    ranker = SimpleNamespace(scores=lambda candidates: candidates)
+    questions, candidates, scores = learning._asked_of_dev(None, corpus, main, ranker)
+    assert [question.question_id for question in questions] == candidates == scores
+    assert candidates == main + [f"r{place}" for place in range(9)]
