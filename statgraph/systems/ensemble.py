@@ -146,7 +146,8 @@ def _train_member(job: Job, name: str, folder: Path) -> None:
     # As the first of several processes sees it, before it begins: the others may come to a folder where it has begun.
     finished, unfinished = current_world().json_from_first(lambda: [is_finished(folder), is_unfinished(folder)])
     if not finished:
-        job.train(job.corpus, member_config(job.config, name), folder, replace(job.options, resume=unfinished))
+        options = replace(job.options, resume=unfinished, measured=False)
+        job.train(job.corpus, member_config(job.config, name), folder, options)
 
 
 def _led(job: Job, run: Run, ensemble: Ensemble, dev_candidates: list[Features]) -> tuple[Ensemble, list[Features]]:

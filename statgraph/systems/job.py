@@ -62,8 +62,9 @@ class TrainingOptions:
     written the graph.
     `final`: the run whose epochs and trees a run on all questions takes; `keep_test` leaves those of test out of it.
     `teacher`: the ensemble that a student learns from.
+    `measured`: whether the run gets a report on dev; a member of an ensemble does not, which is measured as a whole.
     `lasting`: whether the run is used after this training; a fold's member is not, and goes without the graph that
-    makes single questions fast, and without a report on dev.
+    makes single questions fast.
     """
 
     resume: bool = False
@@ -75,6 +76,7 @@ class TrainingOptions:
     final: Run | None = None
     keep_test: bool = False
     teacher: Run | None = None
+    measured: bool = True
     lasting: bool = True
 
 

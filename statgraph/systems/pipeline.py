@@ -140,7 +140,7 @@ def _finished(job: Job, dev_rankings) -> Run:
         teacher=str(teacher.folder) if teacher else "",
     )
     report = None
-    if job.corpus.split("dev") and job.options.lasting:
+    if job.corpus.split("dev") and job.options.measured:
         with job.clock.step("evaluation on dev"):
             ranks = dev_rankings or Retriever.of(run, device=config.device)
             report = evaluate_split(ranks, job.corpus, "dev", rng=np.random.default_rng(config.seed))
