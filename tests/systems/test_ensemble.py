@@ -174,6 +174,7 @@ def test_folds_stay_until_the_trees_are_written(tmp_path, town_corpus, settings,
     members = sorted((tmp_path / "run").glob("fold-*/members/qabisar*/manifest.json"))
     trained_at = [path.stat().st_mtime_ns for path in members]
     assert len(members) == 2
+    assert not [path for path in members if (path.parent / parts.REPORT).exists()]
 
     seen = []
     monkeypatch.setattr(
