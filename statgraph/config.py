@@ -285,6 +285,9 @@ class Bm25Config:
     stop_words: bool = setting(
         True, later=True, help="Match the stop words of a question too; else they are left out, in most languages."
     )
+    compounds: bool = setting(
+        False, later=True, help="Match the parts of compounds too, in German, Dutch and the languages of Scandinavia."
+    )
 
 
 @dataclass(frozen=True)

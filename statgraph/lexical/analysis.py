@@ -50,7 +50,7 @@ def analyser(language: str, *, stemmed: bool = True, without: Collection[str] = 
     """
     if language == TERMS:
         return str.split
-    stem_all = _stemmer(language) if stemmed else list
+    stem_all = stemmer(language) if stemmed else list
     own_capitals = _OWN_CAPITALS.get(language, {})
     spaced_words, runs, unspaced_run = _patterns()
 
@@ -73,10 +73,10 @@ def analyser(language: str, *, stemmed: bool = True, without: Collection[str] = 
     return terms
 
 
-def question_analyser(language: str, *, stop_words: bool) -> Analyser:
+def question_analyser(language: str, *, stop_words: bool, stemmed: bool = True) -> Analyser:
     """Return the function from a question to its terms: those of `analyser`, less the stop words of the language unless
     these are wanted or the question has no other words."""
-    return analyser(language, without=() if stop_words else stop_words_of(language))
+    return analyser(language, stemmed=stemmed, without=() if stop_words else stop_words_of(language))
 
 
 def words_of_terms(text: str, language: str) -> dict[str, str]:
@@ -116,7 +116,8 @@ def stemmer_name(language: str) -> str | None:
     return algorithm if algorithm in Stemmer.algorithms() else None
 
 
-def _stemmer(language: str) -> Callable[[list[str]], list[str]]:
+def stemmer(language: str) -> Callable[[list[str]], list[str]]:
+    """Return the function from words to their stems, the words themselves where a language has no stemmer."""
     import Stemmer
 
     algorithm = stemmer_name(language)

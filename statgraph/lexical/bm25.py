@@ -14,6 +14,7 @@ from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.query import Ranked, check_k
 from statgraph.errors import RunError
 from statgraph.lexical.analysis import analyser, question_analyser, stemmer_name
+from statgraph.lexical.compounds import Compounds
 from statgraph.lexical.reading import AddedTerm, QuestionReader
 
 REMEDY = "delete the folder to have the index built from the texts at each load, or train the run again"
@@ -48,6 +49,7 @@ class BM25:
         k1: term-frequency saturation (G-DSR, appendix C: 2.5).
         b: length normalisation (G-DSR, appendix C: 0.2).
         stop_words: whether those of a question count. They count in the texts, so that an index serves either way.
+        compounds: whether the parts of compounds count as words, in questions and texts.
 
     Attributes:
         language: the code that was given.
@@ -57,39 +59,54 @@ class BM25:
     reader: QuestionReader | None = None
 
     def __init__(
-        self, texts: Sequence[str], *, language: str, k1: float = 2.5, b: float = 0.2, stop_words: bool = True
+        self,
+        texts: Sequence[str],
+        *,
+        language: str,
+        k1: float = 2.5,
+        b: float = 0.2,
+        stop_words: bool = True,
+        compounds: bool = False,
     ):
         import bm25s
 
         self.language = language
-        self._terms = question_analyser(language, stop_words=stop_words)
+        self._simple_terms = question_analyser(language, stop_words=stop_words)
+        self._question_words = question_analyser(language, stop_words=stop_words, stemmed=False)
         text_words, terms_of = analyser(language, stemmed=False), analyser(language)
-        # The terms as numbers from the start: as strings, those of a million articles have 10 GB.
+        # The words as numbers from the start: as strings, those of a million articles have 10 GB.
         numbers: dict[str, int] = {}
-        number_of: dict[str, int] = {}  # word -> number of its term
-        documents = []
-        for text in texts:
-            words = text_words(text)
-            for word in words:
-                if word not in number_of:
-                    number_of[word] = numbers.setdefault(terms_of(word)[0], len(numbers))
-            documents.append([number_of[word] for word in words])
-        self._words: Path | tuple[str, ...] = tuple(number_of)
-        vocabulary = {term: row for row, term in enumerate(sorted(numbers))}
-        self._vocabulary = vocabulary
+        documents = [[numbers.setdefault(word, len(numbers)) for word in text_words(text)] for text in texts]
+        self._words: Path | tuple[str, ...] = tuple(numbers)
+        terms = [terms_of(word)[0] for word in numbers]
+        self._vocabulary = {term: row for row, term in enumerate(sorted(set(terms)))}
+        self._compounds = Compounds(language, self._vocabulary) if compounds else None
         self._n_texts = len(documents)
         self._index = bm25s.BM25(k1=k1, b=b, method="lucene")
-        if vocabulary:  # bm25s cannot index texts without a single term; nothing will be looked up in them either
-            row_of = [vocabulary[term] for term in numbers]
-            for terms in documents:
-                terms[:] = [row_of[number] for number in terms]
-            self._index.index(bm25s.tokenization.Tokenized(ids=documents, vocab=dict(vocabulary)), show_progress=False)
+        if numbers:  # bm25s cannot index texts without a single term; nothing will be looked up in them either
+            rows = [
+                [self._vocabulary[each] for each in (term, *self._parts(word))]
+                for term, word in zip(terms, numbers, strict=True)
+            ]
+            for words in documents:
+                words[:] = [row for number in words for row in rows[number]]
+            tokens = bm25s.tokenization.Tokenized(ids=documents, vocab=dict(self._vocabulary))
+            self._index.index(tokens, show_progress=False)
 
     def __len__(self) -> int:
         return self._n_texts
 
     @classmethod
-    def read(cls, folder: Path, *, language: str, k1: float = 2.5, b: float = 0.2, stop_words: bool = True) -> BM25:
+    def read(
+        cls,
+        folder: Path,
+        *,
+        language: str,
+        k1: float = 2.5,
+        b: float = 0.2,
+        stop_words: bool = True,
+        compounds: bool = False,
+    ) -> BM25:
         """Return the index that `write` left in a folder; its arrays stay on disk, memory-mapped.
 
         Raises:
@@ -97,7 +114,7 @@ class BM25:
         """
         import bm25s
 
-        bm25 = cls((), language=language, k1=k1, b=b, stop_words=stop_words)
+        bm25 = cls((), language=language, k1=k1, b=b, stop_words=stop_words, compounds=compounds)
         with artifacts.reading(folder, REMEDY):
             saved = artifacts.read_json(folder / _ANALYSIS)
             bm25._n_texts = saved.pop("texts")
@@ -108,7 +125,8 @@ class BM25:
                 bm25._vocabulary.pop("", None)  # bm25s adds it, without a column
                 _check_matrix(bm25._index.scores, bm25._vocabulary, bm25._n_texts)
                 bm25._words = folder / _WORDS
-        expected = _made_with(language, k1, b)
+                bm25._compounds = Compounds(language, bm25._vocabulary) if compounds else None
+        expected = _made_with(language, k1, b, compounds)
         if saved != expected:
             raise RunError(f"{folder}: a BM25 index made with {saved}, where the run has {expected}; {REMEDY}")
         return bm25
@@ -118,7 +136,7 @@ class BM25:
         if self._vocabulary:
             self._index.save(folder, show_progress=False)
             (folder / _WORDS).write_text("\n".join(sorted(self.words())), encoding="utf-8")
-        made_with = _made_with(self.language, self._index.k1, self._index.b)
+        made_with = _made_with(self.language, self._index.k1, self._index.b, self._compounds is not None)
         counts = {"texts": self._n_texts, "terms": len(self._vocabulary)}
         artifacts.write_json(folder / _ANALYSIS, counts | made_with)
 
@@ -146,6 +164,22 @@ class BM25:
             return 0
         starts = self._index.scores["indptr"]
         return int(starts[column + 1] - starts[column])
+
+    def _terms(self, question: str) -> list[str]:
+        """Return the terms of a question: behind a compound its parts, in place of one that the texts do not have."""
+        terms = self._simple_terms(question)
+        if self._compounds is None:
+            return terms
+        parts = map(self._parts, self._question_words(question))
+        known = self._vocabulary
+        return [
+            each
+            for term, own in zip(terms, parts, strict=True)
+            for each in ((term, *own) if term in known or not own else own)
+        ]
+
+    def _parts(self, word: str) -> tuple[str, ...]:
+        return () if self._compounds is None else self._compounds.parts(word)
 
     def _added(self, question: str, terms: Sequence[str]) -> list[AddedTerm]:
         """Return the terms of these texts that are searched for beside those of a question."""
@@ -193,11 +227,13 @@ class BM25:
     def term_weights(self, question: str, rows: Sequence[int]) -> list[list[TermWeight]]:
         """Return for each text the question's terms that it holds, heaviest first; the weights add up to its score.
 
-        What the question's reader adds is given as the word that it stands for.
+        What the question's reader adds is given as the word that it stands for, a part of a compound as it is spelt.
         """
-        terms = self._terms(question)
+        terms, typed = self._terms(question), {*self._simple_terms(question)}
         asked = Counter(term for term in terms if term in self._vocabulary)
-        counted: list[tuple[str, str, float]] = [(term, term, times) for term, times in asked.items()]
+        counted: list[tuple[str, str, float]] = [
+            (term, term if term in typed else self._compounds.spelt[term], times) for term, times in asked.items()
+        ]
         counted += [(part.term, part.word, part.weight) for part in self._added(question, terms)]
         held: list[list[TermWeight]] = [[] for _ in rows]
         for term, shown, times in counted:
@@ -287,9 +323,10 @@ def _heaviest_first(weights: Iterable[TermWeight]) -> list[TermWeight]:
     return sorted(weights, key=lambda part: (-part.weight, part.term))
 
 
-def _made_with(language: str, k1: float, b: float) -> dict[str, object]:
+def _made_with(language: str, k1: float, b: float, compounds: bool) -> dict[str, object]:
     """Return what the weights of an index depend on beside the texts."""
-    return {"language": language, "stemmer": stemmer_name(language), "k1": k1, "b": b}
+    made_with = {"language": language, "stemmer": stemmer_name(language), "k1": k1, "b": b}
+    return made_with | {"compounds": True} if compounds else made_with
 
 
 def _check_matrix(scores: Mapping[str, np.ndarray], columns: Mapping[str, object], n_texts: int) -> None:

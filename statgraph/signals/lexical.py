@@ -13,21 +13,19 @@ from statgraph.lexical.bm25 import BM25
 from statgraph.runs.run import Run
 from statgraph.signals.signal import ZERO_SHOT, AllScores, Answer, Asked, EncodedSignal, SignalInfo, SignalSource
 
-# A question whose best article reaches this share of what its terms could score is in the law's own words.
-_OWN_WORDS = 0.4
 _HALF_DOUBT_AT = 20  # training questions
 _DOUBT = "doubt.json"
 
 
 class LexicalSignal:
     """BM25 over one text for each article; `doubt` is how little a question counts that shares hardly a word with the
-    law, from 0 to 1 (not at all).
+    texts, from 0 to 1 (not at all).
 
     Attributes of a class:
         parameters: of BM25; None for those of the run.
         from_articles: whether the texts are made from the articles alone.
-        doubted: whether it counts less where a question shares hardly a word with the law, an untrained encoder reads
-            the question too, and few training questions have shown what the signals are worth.
+        own_words: the share of what a question's terms could score that the best text of one in the texts' own words
+            reaches.
     """
 
     kind: str
@@ -35,7 +33,7 @@ class LexicalSignal:
     info: SignalInfo
     parameters: Bm25Config | None = None
     from_articles = True
-    doubted = False
+    own_words = 0.4
 
     def __init__(self, bm25: BM25, doubt: float = 0.0):
         self.bm25 = bm25
@@ -47,6 +45,11 @@ class LexicalSignal:
         raise NotImplementedError
 
     @classmethod
+    def doubt(cls, source: SignalSource) -> float:
+        """Return how little a question counts that shares hardly a word with the texts, from 0 to 1."""
+        return 0.0
+
+    @classmethod
     def write(cls, source: SignalSource, folder: Path) -> bool:
         """Save the index; return whether any article has a text."""
         existing = source.reuse_from / cls.kind if cls.from_articles and source.reuse_from is not None else None
@@ -56,18 +59,25 @@ class LexicalSignal:
             texts = cls.texts(source)
             if not any(texts):
                 return False
-            bm25 = cls.parameters or source.config.bm25
-            BM25(texts, language=source.language, k1=bm25.k1, b=bm25.b).write(folder)
-        if cls.doubted and any(member.kind == ZERO_SHOT for member in source.members):
-            artifacts.write_json(folder / _DOUBT, _HALF_DOUBT_AT / (len(source.questions) + _HALF_DOUBT_AT))
+            bm25, compounds = cls.parameters or source.config.bm25, source.config.bm25.compounds
+            BM25(texts, language=source.language, k1=bm25.k1, b=bm25.b, compounds=compounds).write(folder)
+        doubt = cls.doubt(source)
+        if doubt:
+            artifacts.write_json(folder / _DOUBT, doubt)
         return True
 
     @classmethod
     def read(cls, folder: Path, run: Run, members: Sequence[EncodedSignal] = ()) -> LexicalSignal:
         """Return the signal; its arrays stay on disk, memory-mapped."""
-        bm25 = cls.parameters or run.config.bm25
+        config = run.config.bm25
+        bm25 = cls.parameters or config
         index = BM25.read(
-            folder, language=run.corpus.language, k1=bm25.k1, b=bm25.b, stop_words=run.config.bm25.stop_words
+            folder,
+            language=run.corpus.language,
+            k1=bm25.k1,
+            b=bm25.b,
+            stop_words=config.stop_words,
+            compounds=config.compounds,
         )
         return cls(index, _read_doubt(folder / _DOUBT))
 
@@ -83,15 +93,14 @@ class LexicalSignal:
     def _answer(self, question: str) -> Answer:
         scores = self.bm25.scores(question)
         reachable = self.bm25.reachable(question) if self._doubt else 0.0
-        reached = float(scores.max()) / reachable if reachable else _OWN_WORDS
-        return AllScores(scores, 1 - self._doubt * (1 - min(1.0, reached / _OWN_WORDS)))
+        reached = float(scores.max()) / reachable if reachable else self.own_words
+        return AllScores(scores, 1 - self._doubt * (1 - min(1.0, reached / self.own_words)))
 
 
 class TextSignal(LexicalSignal):
     """BM25 over an article's path and text."""
 
     kind = name = "bm25"
-    doubted = True
     info = SignalInfo(
         weight=1.0,
         words={
@@ -108,6 +117,13 @@ class TextSignal(LexicalSignal):
     def texts(source: SignalSource) -> list[str]:
         """Return each article's path and text."""
         return [article_text(article) for article in source.articles]
+
+    @classmethod
+    def doubt(cls, source: SignalSource) -> float:
+        """Return the doubt where an untrained encoder reads a question too: the less the more training questions have
+        shown what the signals are worth."""
+        untrained = any(member.kind == ZERO_SHOT for member in source.members)
+        return _HALF_DOUBT_AT / (len(source.questions) + _HALF_DOUBT_AT) if untrained else 0.0
 
 
 class HeadingsSignal(LexicalSignal):
@@ -139,6 +155,7 @@ class CitingSignal(LexicalSignal):
 
     kind = name = "citing"
     from_articles = False
+    own_words = 0.6
     info = SignalInfo(
         weight=0.5,
         words={
@@ -161,6 +178,11 @@ class CitingSignal(LexicalSignal):
                 if article_id in rows:
                     texts[rows[article_id]].append(f"{citing.title}\n{citing.text}")
         return ["\n".join(citing_texts) for citing_texts in texts]
+
+    @classmethod
+    def doubt(cls, source: SignalSource) -> float:
+        """Return full doubt: few texts may be about anything but what is asked."""
+        return 1.0
 
 
 def _read_doubt(path: Path) -> float:

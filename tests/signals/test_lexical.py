@@ -78,6 +78,18 @@ def test_a_question_in_other_words_counts_less():
     assert TextSignal(bm25, 1.0).ask(Asked(["?"]))[0].confidence == 1  # nothing was asked
 
 
+def test_citing_texts_count_by_how_much_of_a_question_they_hold(tmp_path):
+    written(CitingSignal, tmp_path / "citing", citing=CITING_TEXTS, questions=(Question("q", "?", "train", ("a",)),))
+    signal = read(CitingSignal, tmp_path / "citing")
+    own, other = signal.ask(Asked(["who lights the road", "road to another town"]))
+    assert own.confidence > other.confidence > 0
+    reached = signal.bm25.scores("road to another town").max() / signal.bm25.reachable("road to another town")
+    assert other.confidence == pytest.approx(reached / 0.6)
+    (tmp_path / "citing" / "doubt.json").unlink()  # as runs of older versions
+    (of_old,) = read(CitingSignal, tmp_path / "citing").ask(Asked(["road to another town"]))
+    assert of_old.confidence == 1
+
+
 def test_questions_take_the_doubt_away(tmp_path):
     asked = tuple(Question(f"q{number}", "?", "train", ("a",)) for number in range(20))
     for name, members, questions, doubt in (
