@@ -4,6 +4,7 @@ overlay it, `--set` last. `statgraph train --help-settings` lists it."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from statgraph.device import DEVICES
 from statgraph.errors import UsageError
@@ -288,6 +289,11 @@ class Bm25Config:
     compounds: bool = setting(
         False, later=True, help="Match the parts of compounds too, in German, Dutch and the languages of Scandinavia."
     )
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Return the arguments of `BM25` that these settings are."""
+        return {"k1": self.k1, "b": self.b, "stop_words": self.stop_words, "compounds": self.compounds}
 
 
 @dataclass(frozen=True)

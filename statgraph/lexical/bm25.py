@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -97,24 +98,16 @@ class BM25:
         return self._n_texts
 
     @classmethod
-    def read(
-        cls,
-        folder: Path,
-        *,
-        language: str,
-        k1: float = 2.5,
-        b: float = 0.2,
-        stop_words: bool = True,
-        compounds: bool = False,
-    ) -> BM25:
-        """Return the index that `write` left in a folder; its arrays stay on disk, memory-mapped.
+    def read(cls, folder: Path, *, language: str, **options: Any) -> BM25:
+        """Return the index that `write` left in a folder, made with these options; its arrays stay on disk,
+        memory-mapped.
 
         Raises:
             RunError: if a file is missing or damaged, or the index was made with other parameters or another analysis.
         """
         import bm25s
 
-        bm25 = cls((), language=language, k1=k1, b=b, stop_words=stop_words, compounds=compounds)
+        bm25 = cls((), language=language, **options)
         with artifacts.reading(folder, REMEDY):
             saved = artifacts.read_json(folder / _ANALYSIS)
             bm25._n_texts = saved.pop("texts")
@@ -125,8 +118,9 @@ class BM25:
                 bm25._vocabulary.pop("", None)  # bm25s adds it, without a column
                 _check_matrix(bm25._index.scores, bm25._vocabulary, bm25._n_texts)
                 bm25._words = folder / _WORDS
-                bm25._compounds = Compounds(language, bm25._vocabulary) if compounds else None
-        expected = _made_with(language, k1, b, compounds)
+                if bm25._compounds is not None:
+                    bm25._compounds = Compounds(language, bm25._vocabulary)
+        expected = bm25._made_with()
         if saved != expected:
             raise RunError(f"{folder}: a BM25 index made with {saved}, where the run has {expected}; {REMEDY}")
         return bm25
@@ -136,9 +130,15 @@ class BM25:
         if self._vocabulary:
             self._index.save(folder, show_progress=False)
             (folder / _WORDS).write_text("\n".join(sorted(self.words())), encoding="utf-8")
-        made_with = _made_with(self.language, self._index.k1, self._index.b, self._compounds is not None)
         counts = {"texts": self._n_texts, "terms": len(self._vocabulary)}
-        artifacts.write_json(folder / _ANALYSIS, counts | made_with)
+        artifacts.write_json(folder / _ANALYSIS, counts | self._made_with())
+
+    def _made_with(self) -> dict[str, object]:
+        """Return what the weights depend on beside the texts."""
+        parameters = {"k1": self._index.k1, "b": self._index.b} | (
+            {} if self._compounds is None else {"compounds": True}
+        )
+        return {"language": self.language, "stemmer": stemmer_name(self.language), **parameters}
 
     def words(self) -> tuple[str, ...]:
         """Return the texts' words before they are stemmed; none of an index written by an older version.
@@ -321,12 +321,6 @@ def idf(n_texts: int, df: int | np.ndarray) -> np.ndarray:
 
 def _heaviest_first(weights: Iterable[TermWeight]) -> list[TermWeight]:
     return sorted(weights, key=lambda part: (-part.weight, part.term))
-
-
-def _made_with(language: str, k1: float, b: float, compounds: bool) -> dict[str, object]:
-    """Return what the weights of an index depend on beside the texts."""
-    made_with = {"language": language, "stemmer": stemmer_name(language), "k1": k1, "b": b}
-    return made_with | {"compounds": True} if compounds else made_with
 
 
 def _check_matrix(scores: Mapping[str, np.ndarray], columns: Mapping[str, object], n_texts: int) -> None:

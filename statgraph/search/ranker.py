@@ -127,15 +127,7 @@ def lexical_index(run: Run, articles: ArticleStore) -> BM25:
         bm25 = built_index(run, articles.read_all())
         bm25.reader = question_reader(run, bm25)
         return bm25
-    config = run.config.bm25
-    bm25 = BM25.read(
-        run.lexical_index,
-        language=run.corpus.language,
-        k1=config.k1,
-        b=config.b,
-        stop_words=config.stop_words,
-        compounds=config.compounds,
-    )
+    bm25 = BM25.read(run.lexical_index, language=run.corpus.language, **run.config.bm25.options)
     if len(bm25) != len(articles):
         raise RunError(f"{run.lexical_index}: {len(bm25)} articles where the run has {len(articles)}; {REMEDY}")
     bm25.reader = question_reader(run, bm25)
@@ -166,15 +158,7 @@ def built_index(run: Run, articles: Sequence[Article | StoredArticle]) -> BM25:
     if config.bm25.expansion:
         questions = _synthetic_questions(run.synthetic, [article.article_id for article in articles])
         texts = expanded_texts(texts, questions, most=config.bm25.expansion)
-    bm25 = config.bm25
-    return BM25(
-        texts,
-        language=run.corpus.language,
-        k1=bm25.k1,
-        b=bm25.b,
-        stop_words=bm25.stop_words,
-        compounds=bm25.compounds,
-    )
+    return BM25(texts, language=run.corpus.language, **config.bm25.options)
 
 
 def _synthetic_questions(path: Path, article_ids: Sequence[str]) -> list[list[str]]:

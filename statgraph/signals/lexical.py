@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from statgraph import artifacts
-from statgraph.config import Bm25Config
 from statgraph.encoders.article_text import PATH_SEPARATOR, article_text
 from statgraph.lexical.bm25 import BM25
 from statgraph.runs.run import Run
@@ -22,7 +21,7 @@ class LexicalSignal:
     texts, from 0 to 1 (not at all).
 
     Attributes of a class:
-        parameters: of BM25; None for those of the run.
+        parameters: of BM25, in place of the run's.
         from_articles: whether the texts are made from the articles alone.
         own_words: the share of what a question's terms could score that the best text of one in the texts' own words
             reaches.
@@ -31,7 +30,7 @@ class LexicalSignal:
     kind: str
     name: str
     info: SignalInfo
-    parameters: Bm25Config | None = None
+    parameters: Mapping[str, float] = {}
     from_articles = True
     own_words = 0.4
 
@@ -59,8 +58,7 @@ class LexicalSignal:
             texts = cls.texts(source)
             if not any(texts):
                 return False
-            bm25, compounds = cls.parameters or source.config.bm25, source.config.bm25.compounds
-            BM25(texts, language=source.language, k1=bm25.k1, b=bm25.b, compounds=compounds).write(folder)
+            BM25(texts, language=source.language, **(source.config.bm25.options | cls.parameters)).write(folder)
         doubt = cls.doubt(source)
         if doubt:
             artifacts.write_json(folder / _DOUBT, doubt)
@@ -69,16 +67,7 @@ class LexicalSignal:
     @classmethod
     def read(cls, folder: Path, run: Run, members: Sequence[EncodedSignal] = ()) -> LexicalSignal:
         """Return the signal; its arrays stay on disk, memory-mapped."""
-        config = run.config.bm25
-        bm25 = cls.parameters or config
-        index = BM25.read(
-            folder,
-            language=run.corpus.language,
-            k1=bm25.k1,
-            b=bm25.b,
-            stop_words=config.stop_words,
-            compounds=config.compounds,
-        )
+        index = BM25.read(folder, language=run.corpus.language, **(run.config.bm25.options | cls.parameters))
         return cls(index, _read_doubt(folder / _DOUBT))
 
     @property
@@ -131,7 +120,7 @@ class HeadingsSignal(LexicalSignal):
 
     kind = name = "headings"
     # Headings are a few words long and hold each once: chosen on the dev questions of legi-fr and stard.
-    parameters = Bm25Config(k1=1.2, b=0.4)
+    parameters: Mapping[str, float] = {"k1": 1.2, "b": 0.4}
     info = SignalInfo(
         weight=0.1,
         words={
@@ -181,7 +170,7 @@ class CitingSignal(LexicalSignal):
 
     @classmethod
     def doubt(cls, source: SignalSource) -> float:
-        """Return full doubt: few texts may be about anything but what is asked."""
+        """Return full doubt: a few texts may be about other things than a question."""
         return 1.0
 
 

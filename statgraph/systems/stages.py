@@ -151,10 +151,7 @@ class StageBuilder:
 
     @cached_property
     def _bm25(self) -> BM25:
-        bm25 = self._config.bm25
-        return BM25(
-            self.article_texts, language=self._corpus.language, k1=bm25.k1, b=bm25.b, stop_words=bm25.stop_words
-        )
+        return BM25(self.article_texts, language=self._corpus.language, **self._config.bm25.options)
 
     @cached_property
     def _synthetic(self) -> PairSource:
