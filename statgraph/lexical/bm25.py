@@ -15,7 +15,7 @@ from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.query import Ranked, check_k
 from statgraph.errors import RunError
 from statgraph.lexical.analysis import analyser, question_analyser, stemmer_name
-from statgraph.lexical.compounds import Compounds
+from statgraph.lexical.compounds import LINKS, Compounds
 from statgraph.lexical.reading import AddedTerm, QuestionReader
 
 REMEDY = "delete the folder to have the index built from the texts at each load, or train the run again"
@@ -50,7 +50,7 @@ class BM25:
         k1: term-frequency saturation (G-DSR, appendix C: 2.5).
         b: length normalisation (G-DSR, appendix C: 0.2).
         stop_words: whether those of a question count. They count in the texts, so that an index serves either way.
-        compounds: whether the parts of compounds count as words, in questions and texts.
+        compounds: whether the parts of compounds count as words, in questions and texts, where a language has them.
 
     Attributes:
         language: the code that was given.
@@ -135,10 +135,9 @@ class BM25:
 
     def _made_with(self) -> dict[str, object]:
         """Return what the weights depend on beside the texts."""
-        parameters = {"k1": self._index.k1, "b": self._index.b} | (
-            {} if self._compounds is None else {"compounds": True}
-        )
-        return {"language": self.language, "stemmer": stemmer_name(self.language), **parameters}
+        made_with = {"language": self.language, "stemmer": stemmer_name(self.language)}
+        made_with |= {"k1": self._index.k1, "b": self._index.b}
+        return made_with if self._compounds is None else made_with | {"compounds": True}
 
     def words(self) -> tuple[str, ...]:
         """Return the texts' words before they are stemmed; none of an index written by an older version.
@@ -168,7 +167,7 @@ class BM25:
     def _terms(self, question: str) -> list[str]:
         """Return the terms of a question: behind a compound its parts, in place of one that the texts do not have."""
         terms = self._simple_terms(question)
-        if self._compounds is None:
+        if self._compounds is None or self.language not in LINKS:
             return terms
         parts = map(self._parts, self._question_words(question))
         known = self._vocabulary

@@ -9,6 +9,7 @@ from statgraph.lexical.bm25 import BM25
 from statgraph.runs.run import CorpusFacts, Run
 from statgraph.signals.lexical import CitingSignal, HeadingsSignal, TextSignal
 from statgraph.signals.signal import TRAINED, ZERO_SHOT, Asked, SignalSource
+from statgraph.systems.presets import resolve_config
 
 ARTICLES = (
     Article("a", "Art. 1", "Lamps burn by night.", ("Code", "Streets"), 0),
@@ -88,6 +89,19 @@ def test_citing_texts_count_by_how_much_of_a_question_they_hold(tmp_path):
     (tmp_path / "citing" / "doubt.json").unlink()  # as runs of older versions
     (of_old,) = read(CitingSignal, tmp_path / "citing").ask(Asked(["road to another town"]))
     assert of_old.confidence == 1
+
+
+@pytest.mark.parametrize(("language", "found"), [("de", True), ("fr", False)])
+def test_an_ensembles_signals_read_compounds_where_a_language_has_them(tmp_path, language, found):
+    config = resolve_config("ensemble")
+    articles = [
+        Article(str(row), "", ".", ("Code", words), row)
+        for row, words in enumerate(("Kündigungsfrist", "Kündigung", "Frist"))
+    ]
+    (tmp_path / "headings").mkdir()
+    HeadingsSignal.write(SignalSource(articles, language, config), tmp_path / "headings")
+    signal = HeadingsSignal.read(tmp_path / "headings", Run(tmp_path, config, CorpusFacts("town", language, "0")))
+    assert (signal.ask(Asked(["Frist"]))[0].scores(np.arange(3)) > 0).tolist() == [found, False, True]
 
 
 def test_questions_take_the_doubt_away(tmp_path):
