@@ -54,6 +54,8 @@ def chunked(
     Raises:
         UsageError: if a chunk has no room for text beside the prefix and the special tokens.
     """
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
     prefix_ids = tokenizer.encode(prefix.strip(), add_special_tokens=False).ids if prefix else []
     begin, end = _special_ids(tokenizer)
     around = len(prefix_ids) + len(begin) + len(end)

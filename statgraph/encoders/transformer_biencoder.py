@@ -151,10 +151,7 @@ class TransformerBiEncoder(BiEncoder):
         what: str,
         progress: Progress,
     ) -> ChunkVectors | ChunkTokens:
-        plain = tower.tokenizer.backend_tokenizer
-        plain.no_truncation()
-        plain.no_padding()
-        pad_id = tower.tokenizer.pad_token_id
+        plain, pad_id = tower.tokenizer.backend_tokenizer, tower.tokenizer.pad_token_id
         chunks = chunked(plain, texts, prefix=prefix, chunk_tokens=chunk_tokens, max_tokens=max_tokens, pad_id=pad_id)
         if not self.frozen:
             return chunks

@@ -59,8 +59,6 @@ class FrozenQuestions:
 
         tower, longest = self._tower, most_tokens(self._tower.tokenizer, self._tower.model)
         plain, pad_id = tower.tokenizer.backend_tokenizer, tower.tokenizer.pad_token_id
-        plain.no_truncation()
-        plain.no_padding()
         prefix = tower.backbone.query_prefix
         chunks = chunked(plain, questions, prefix=prefix, chunk_tokens=longest, max_tokens=longest, pad_id=pad_id)
         model = FrozenModel(tower.model, tower.backbone.pooling, pad_id, self._device, tower.dtype)

@@ -172,8 +172,16 @@ def test_debug_shows_where_an_unexpected_error_came_from(run_failing, monkeypatc
 WAITING = "print('started', flush=True)\ntime.sleep(60)"
 IN_A_DESTRUCTOR = f"class Array:\n    def __del__(self):\n{indent(WAITING, ' ' * 8)}\nArray()\ntime.sleep(60)"
 
+ONCE_MORE_AT_THE_END = f"""\
+import os, sys
+class Late:
+    def __del__(self, kill=os.kill, process=os.getpid()):
+        kill(process, {signal.SIGINT:d})
+sys.late = Late()
+{WAITING}"""
 
-@pytest.mark.parametrize("body", [WAITING, IN_A_DESTRUCTOR])
+
+@pytest.mark.parametrize("body", [WAITING, IN_A_DESTRUCTOR, ONCE_MORE_AT_THE_END])
 def test_interrupt_from_the_keyboard(tmp_path, heed_interrupts, body):
     slow = f"import click, time\n@click.command()\ndef slow():\n{indent(body, ' ' * 4)}\n"
     (tmp_path / "slow_command.py").write_text(slow)
