@@ -124,7 +124,7 @@ def main() -> None:
     try:
         status = cli.main(prog_name="statgraph", standalone_mode=False)
     except (Exception, KeyboardInterrupt) as error:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # one more Ctrl-C would show where the process is cleared up
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would print a traceback on the way out
         sys.exit(report(error))
     sys.exit(status if isinstance(status, int) else 0)
 

@@ -49,7 +49,7 @@ def chunked(
     """Return every text as chunks of at most `chunk_tokens` tokens, `max_tokens` in all (G-DSR, section 3.1).
 
     Each chunk is a text of its own to the backbone: it has the prefix in front and the special tokens around it.
-    A text always has at least one chunk.
+    A text always has at least one chunk. The tokenizer is left without truncation and padding of its own.
 
     Raises:
         UsageError: if a chunk has no room for text beside the prefix and the special tokens.

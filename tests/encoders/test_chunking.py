@@ -19,6 +19,13 @@ def tokens(unigram):
     return cut
 
 
+def test_a_tokenizer_that_cuts_and_pads_by_itself(unigram, tokens):
+    plain = tokens([LETTERS, "ab"], "", 6, 18)
+    unigram.enable_truncation(4)
+    unigram.enable_padding(length=9)
+    assert tokens([LETTERS, "ab"], "", 6, 18) == plain
+
+
 @pytest.mark.parametrize(
     ("texts", "sizes", "chunks", "offsets"),
     [
