@@ -12,7 +12,6 @@ from torch.nn import functional
 
 from statgraph.encoders.similarity import SIMILARITIES, Similarity
 
-_DISTIL_BATCH = 512
 FLOOR = 1e-8  # keeps the length of a text without tokens from being zero; far below a token's share
 _SIF_A = 1e-3  # Arora et al. 2017, section 3: the smoothing constant of the inverse-frequency weights
 
@@ -92,34 +91,21 @@ class StaticEncoder(nn.Module):
         return self.similarity.finished(summed / lengths + FLOOR)
 
 
-def distilled_token_vectors(
-    model, tokenizer, piece_ids: np.ndarray, *, counts: np.ndarray
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return (vectors, weights) distilled from a transformer: what it says of each piece alone.
+def distilled_token_vectors(pieces: torch.Tensor, counts: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return (vectors, weights) distilled from what a transformer says of each piece of a vocabulary by itself.
 
-    Each piece goes through the model by itself and is mean-pooled; the mean over the vocabulary is removed and PCA
-    turns the axes, as model2vec does. The weights are a / (a + p(token)) (SIF: Arora et al. 2017, equation 3).
+    The mean over the vocabulary is removed and PCA turns the axes, as model2vec does. The weights are a / (a +
+    p(token)) (SIF: Arora et al. 2017, equation 3).
 
     Args:
-        model: a transformers model in evaluation mode.
-        tokenizer: the `tokenizers.Tokenizer` that numbers the model's pieces.
-        piece_ids: (vocabulary,) int64, the pieces to distil, as the model numbers them.
+        pieces: (vocabulary, width) float32, the mean over each piece with its special tokens.
         counts: (vocabulary,) how often each occurs in the corpus.
 
     Returns:
         float32 tensors (vocabulary, width) and (vocabulary,).
     """
-    begin, end = tokenizer.encode("").ids
-    vectors = []
-    with torch.no_grad():
-        for start in range(0, len(piece_ids), _DISTIL_BATCH):
-            pieces = torch.from_numpy(piece_ids[start : start + _DISTIL_BATCH])
-            ids = torch.stack([torch.full_like(pieces, begin), pieces, torch.full_like(pieces, end)], dim=1)
-            hidden = model(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state  # (pieces, 3, width)
-            vectors.append(hidden.mean(dim=1).float())
-    stacked = torch.cat(vectors)
-    stacked = stacked - stacked.mean(dim=0)
-    _, axes = torch.linalg.eigh(stacked.T @ stacked)  # ascending
-    turned = functional.normalize(stacked @ axes.flip(1), dim=1)
+    centred = pieces - pieces.mean(dim=0)
+    _, axes = torch.linalg.eigh(centred.T @ centred)  # ascending
+    turned = functional.normalize(centred @ axes.flip(1), dim=1)
     share = torch.from_numpy(np.maximum(counts, 1) / max(counts.sum(), 1)).float()
     return turned, _SIF_A / (_SIF_A + share)

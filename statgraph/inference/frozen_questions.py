@@ -42,6 +42,8 @@ class FrozenQuestions:
     """The transformer and pooling of a query encoder, which compute what frozen encoders do in training: in bfloat16
     where the hardware multiplies it."""
 
+    gives_pooled = True
+
     def __init__(self, folder: Path, device: str):
         from statgraph.device import inference_dtype, pick_device
         from statgraph.encoders.backbones import resolve_backbone

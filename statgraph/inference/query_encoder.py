@@ -82,9 +82,11 @@ def read_query_encoders(
         if key in bases:
             encoders.append(_head(folder, bases[key]))
             continue
-        encoder = read_query_encoder(folder, device=device, precision=precision)
-        if key is not None and keys.count(key) > 1 and getattr(encoder, "gives_pooled", False):
-            bases[key] = PooledEncoder(frozen_questions(key, folder, device) or encoder)
+        shared = key is not None and keys.count(key) > 1
+        encoder = frozen_questions(key, folder, device) if shared else None
+        encoder = encoder or read_query_encoder(folder, device=device, precision=precision)
+        if shared and getattr(encoder, "gives_pooled", False):
+            bases[key] = PooledEncoder(encoder)
             encoder = _head(folder, bases[key])
         encoders.append(encoder)
     return encoders

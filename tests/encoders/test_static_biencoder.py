@@ -9,8 +9,9 @@ from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 
 from statgraph.config import EncoderConfig
-from statgraph.encoders import static_biencoder
+from statgraph.encoders import frozen, static_biencoder
 from statgraph.encoders.backbones import EMBEDDED_STATIC, Backbone, resolve_backbone
+from statgraph.encoders.loading import load_backbone
 from statgraph.encoders.static import StaticEncoder
 from statgraph.encoders.static_biencoder import StaticBiEncoder, build_static_biencoder
 from statgraph.errors import ModelError, UsageError
@@ -123,10 +124,37 @@ def test_token_vectors_are_distilled_once(distilled, tmp_path, monkeypatch):
     first = distilled("the tenant pays rent")
     assert len(cached(tmp_path)) == 1
     with monkeypatch.context() as patch:
-        patch.setattr(static_biencoder, "load_backbone", lambda backbone: pytest.fail("loaded again"))
+        patch.setattr(static_biencoder, "loaded_tower", lambda *given: pytest.fail("loaded again"))
         assert same(distilled("the tenant pays rent"), first)
     shutil.rmtree(tmp_path / "cache")
     assert same(distilled("the tenant pays rent"), first)
+
+
+def test_pieces_are_distilled_from_the_mean_of_their_hidden_states(unigram, tiny_backbone):
+    static = Backbone(EMBEDDED_STATIC, "static", "", "mean")
+    pair = build_static_biencoder(static, CONFIG, ["the tenant pays rent"], tiny_backbone)
+    pieces = sorted(pair.tokenizer.get_vocab(), key=pair.tokenizer.token_to_id)
+    with torch.no_grad():
+        ids = torch.tensor([[0, unigram.token_to_id(piece), 2] for piece in pieces])
+        raw = load_backbone(tiny_backbone)[1](input_ids=ids).last_hidden_state.mean(dim=1)
+        vectors = pair.encoder.vectors
+        centred = torch.nn.functional.normalize(raw - raw.mean(dim=0), dim=1)
+        torch.testing.assert_close(vectors @ vectors.T, centred @ centred.T, atol=2e-3, rtol=0)  # kept in 16 bits
+
+
+def test_a_piece_that_two_vocabularies_share_is_read_once(distilled, monkeypatch):
+    read, embedded = [], frozen.pooled
+
+    def counted(hidden, *given):
+        read.append(len(hidden))
+        return embedded(hidden, *given)
+
+    monkeypatch.setattr(frozen, "pooled", counted)
+    first = distilled("the tenant pays rent")
+    n_read = sum(read)
+    assert n_read == len(first.vectors)
+    more = distilled("the tenant pays rent", "the child")
+    assert sum(read) - n_read == len(more.vectors) - len(first.vectors) > 0
 
 
 def test_other_pieces_counts_or_weights_are_distilled_again(distilled, tmp_path, tiny_folder):
