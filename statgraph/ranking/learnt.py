@@ -21,6 +21,7 @@ _STEP = 20  # trees between two looks at the held-out questions
 FIRSTS = 3  # hits that trees may leave first
 _AHEAD = 1e-3  # by which these are above the others
 _TRUNCATION = 100  # places of the ranking whose order counts in training
+_COMPARED = 400  # candidates of a question that trees learn from beside its answers: the best by the fixed ranker
 
 
 class LambdaMartRanker:
@@ -245,15 +246,21 @@ def _booster(
 ):
     import lightgbm
 
-    answerable = [place for place in places if relevant[place].any()]
+    kept = {place: _compared(base[place], relevant[place]) for place in places if relevant[place].any()}
     data = lightgbm.Dataset(
-        np.concatenate([candidates[place].values for place in answerable]),
-        np.concatenate([relevant[place] for place in answerable]),
-        group=[len(relevant[place]) for place in answerable],
-        init_score=np.concatenate([base[place] for place in answerable]),
+        np.concatenate([candidates[place].values[rows] for place, rows in kept.items()]),
+        np.concatenate([relevant[place][rows] for place, rows in kept.items()]),
+        group=list(map(len, kept.values())),
+        init_score=np.concatenate([base[place][rows] for place, rows in kept.items()]),
         feature_name=[re.sub(r"\W+", "_", "/".join(name)) for name in candidates[0].names],
     )
     return lightgbm.train(dict(parameters), data, trees)
+
+
+def _compared(base: np.ndarray, relevant: np.ndarray) -> np.ndarray:
+    """Return the places of the candidates that are learnt from, ascending, of their fixed scores and which answer."""
+    best = np.argsort(-base, kind="stable")[:_COMPARED]
+    return np.union1d(best, np.flatnonzero(relevant))
 
 
 def _parameters(config: RankerConfig, names: Sequence[tuple[str, str]], seed: int) -> Mapping[str, object]:

@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+import lightgbm
 import numpy as np
 import pytest
 
@@ -55,6 +56,27 @@ def test_trees_learn_what_the_weights_do_not_know(tmp_path):
     (tmp_path / "ranker.txt").write_text("no trees")
     with pytest.raises(RunError, match="not readable"):
         LambdaMartRanker.read(tmp_path / "ranker.txt", FIXED, len(NAMES))
+
+
+def test_answers_teach_wherever_they_are_and_others_among_the_best(monkeypatch):
+    monkeypatch.setattr(learnt, "_COMPARED", 10)
+    found, labels = questions(40, useful=True)
+    for candidates, (answer,) in zip(found, labels, strict=True):
+        words = candidates.column("words", "scaled")
+        words[answer] = -1  # the last
+        candidates.values[np.argsort(-words)[10:-1], NAMES.index(("article", "depth"))] = np.nan  # must not be read
+    compared, learnt_from = lightgbm.Dataset, []
+
+    def dataset(values, relevant, *, group, **options):
+        learnt_from.append((values, relevant, group))
+        return compared(values, relevant, group=group, **options)
+
+    monkeypatch.setattr(lightgbm, "Dataset", dataset)
+    with_trees(found, labels, FIXED, CONFIG, 20, seed=0)
+    ((values, relevant, group),) = learnt_from
+    assert group == [11] * 40
+    assert relevant.reshape(40, 11).sum(axis=1).tolist() == [1] * 40
+    assert not np.isnan(values).any()
 
 
 def test_so_many_trees_as_are_asked_for():
