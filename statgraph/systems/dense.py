@@ -204,7 +204,7 @@ def _export(encoders: BiEncoder, vectors: np.ndarray, job: Job) -> None:
     index.save(job.folder / parts.INDEX)
     with artifacts.replaced_folder(job.folder / parts.QUERY_ENCODER) as staging:
         if not _is_pretrained(job.config):
-            _write_query_encoder(encoders, staging, with_graph=job.options.lasting)
+            _write_query_encoder(encoders, staging, with_graph=job.options.fold_of is None)
             return
         # Half a gigabyte and half a minute, the same for every corpus: on one disk the cache and its runs share it.
         inputs = [job.config.to_dict()["encoder"], job.config.seed, __version__]

@@ -228,10 +228,10 @@ def fold_runs(job: Job, run: Run) -> Iterator[tuple[Run, list[Question]]]:
         if not held_out:
             continue
         seen, part = corpus.holding_out(ids), replace(run, folder=fold_folder)
-        fold_job = replace(job, corpus=seen, folder=part.folder, options=replace(job.options, lasting=False))
         for (name, folder), whole in zip(member_folders(part).items(), member_folders(run).values(), strict=True):
             if learns_from_questions(member_config(run.config, name)):
-                _train_member(fold_job, name, folder)
+                options = replace(job.options, fold_of=Run.read(whole))
+                _train_member(replace(job, corpus=seen, folder=part.folder, options=options), name, folder)
             elif not folder.exists():
                 folder.parent.mkdir(parents=True, exist_ok=True)
                 folder.symlink_to(whole.resolve())

@@ -63,8 +63,8 @@ class TrainingOptions:
     `final`: the run whose epochs and trees a run on all questions takes; `keep_test` leaves those of test out of it.
     `teacher`: the ensemble that a student learns from.
     `measured`: whether the run gets a report on dev; a member of an ensemble does not, which is measured as a whole.
-    `lasting`: whether the run is used after this training; a fold's member is not, and goes without the graph that
-    makes single questions fast.
+    `fold_of`: the run that this one is a fold of. It takes that run's epochs, looks at no dev question, and goes without
+    the graph that makes single questions fast.
     """
 
     resume: bool = False
@@ -77,7 +77,7 @@ class TrainingOptions:
     keep_test: bool = False
     teacher: Run | None = None
     measured: bool = True
-    lasting: bool = True
+    fold_of: Run | None = None
 
 
 DEFAULT_OPTIONS = TrainingOptions()
@@ -113,7 +113,8 @@ class Job:
     @cached_property
     def context(self) -> TrainingContext:
         """Return what the stages of this run share."""
-        metric, final = deciding_metric(self.config.select_by, len(self.corpus.articles)), self.options.final
+        metric = deciding_metric(self.config.select_by, len(self.corpus.articles))
+        followed = self.options.final or self.options.fold_of
         return TrainingContext(
             seed=self.config.seed,
             device=self.device,
@@ -122,5 +123,5 @@ class Job:
             resume=self.options.resume,
             progress=self.options.progress,
             metric=metric,
-            stops=chosen_epochs(MetricsLog(final.metrics).records(), metric) if final else None,
+            stops=chosen_epochs(MetricsLog(followed.metrics).records(), metric) if followed else None,
         )

@@ -93,8 +93,8 @@ class TrainingContext:
         resume: whether to continue from the checkpoints.
         progress: called after every step.
         metric: the mean on dev that decides which epoch is best.
-        stops: by stage, the epoch after which to stop as if it were the best, on the schedule of all; None to train all
-            and choose.
+        stops: by stage, the epoch after which to stop as if it were the best, on the schedule of all, without a look at
+            dev; None to train all and choose.
     """
 
     seed: int
@@ -214,7 +214,7 @@ class _StageTrainer:
 
     def _record(self, epoch: int, *, loss: float | None, seconds: float) -> dict[str, object]:
         self._stage.set_training(False)
-        metrics = self._stage.dev_metrics() or {}
+        metrics = (self._stage.dev_metrics() if self._context.stops is None else None) or {}
         record = {"stage": self._stage.name, "epoch": epoch, "loss": loss, "seconds": round(seconds, 2), **metrics}
         return current_world().json_from_first(lambda: record)
 

@@ -175,6 +175,12 @@ def test_folds_stay_until_the_trees_are_written(tmp_path, town_corpus, settings,
     trained_at = [path.stat().st_mtime_ns for path in members]
     assert len(members) == 2
     assert not [path for path in members if (path.parent / parts.REPORT).exists()]
+    for path in members:  # its epochs are those that the whole member kept by dev, which it does not look at
+        (whole,) = (tmp_path / "run" / "members").glob("qabisar*")
+        own, of_whole = (MetricsLog(folder / parts.METRICS).records() for folder in (path.parent, whole))
+        assert {record["stage"]: record["epoch"] for record in own} == chosen_epochs(of_whole, "quality")
+        assert [record for record in of_whole if "quality" in record]
+        assert not [record for record in own if "quality" in record]
 
     seen = []
     monkeypatch.setattr(
