@@ -63,8 +63,8 @@ class TrainingOptions:
     `final`: the run whose epochs and trees a run on all questions takes; `keep_test` leaves those of test out of it.
     `teacher`: the ensemble that a student learns from.
     `measured`: whether the run gets a report on dev; a member of an ensemble does not, which is measured as a whole.
-    `fold_of`: the run that this one is a fold of. It takes that run's epochs, looks at no dev question, and goes without
-    the graph that makes single questions fast.
+    `fold_of`: the run that this one is a fold of. It takes that run's epochs, looks at no dev question, and goes
+    without the graph that makes single questions fast.
     """
 
     resume: bool = False
