@@ -126,8 +126,8 @@ def _counts(texts: Sequence[Sequence[str]], terms: dict[str, int]) -> sparse.csr
 
 def _weighted(counts: sparse.csr_matrix, idf: np.ndarray) -> sparse.csr_matrix:
     """Return unit vectors of (1 + ln tf) * idf; of a text without a known term the zero vector."""
-    weighted = counts.copy()
-    weighted.data = 1 + np.log(weighted.data)
-    weighted = weighted.multiply(idf).tocsr()
-    lengths = np.sqrt(weighted.multiply(weighted).sum(axis=1)).A1
-    return sparse.diags(1 / np.maximum(lengths, 1e-12)).dot(weighted).astype(np.float32).tocsr()
+    weights = (1 + np.log(counts.data)) * idf[counts.indices]
+    text = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))  # of each weight
+    lengths = np.sqrt(np.bincount(text, np.square(weights), minlength=counts.shape[0]))
+    weights = (weights / np.maximum(lengths, 1e-12)[text]).astype(np.float32)
+    return sparse.csr_matrix((weights, counts.indices, counts.indptr), shape=counts.shape)
