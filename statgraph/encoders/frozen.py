@@ -55,7 +55,7 @@ def embedded_chunks(
     cache: VectorCache | None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> np.ndarray:
-    """Return the pooled vector of every chunk, (chunks, width) float16, taking from the cache what is there.
+    """Return the pooled vector of every chunk, (chunks, width) as the cache keeps them, taking from it what is there.
 
     New ones are computed in batches of equal token budget, sorted by length, and saved a shard at a time, so that an
     interrupted run continues where it was; `progress` gets the tokens that are done and those in all. Each process
@@ -162,14 +162,15 @@ def split_keys(keys: np.ndarray) -> list[bytes]:
 
 
 class VectorCache:
-    """A folder of shards (`*.npz`: keys (n, 16) uint8 and vectors (n, width) float16) for one frozen encoder.
+    """A folder of shards (`*.npz`: keys (n, 16) uint8 and vectors (n, width) of `dtype`) for one frozen encoder.
 
     A shard is written whole and then renamed, so a killed run leaves every finished shard usable. One that cannot be
     read (a copy that was cut short, a full disk) counts as absent, and what it held is computed again.
     """
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, dtype: type = np.float16):
         self._folder = Path(folder)
+        self._dtype = dtype
         self._known = KeyedRows()
         for path in sorted(self._folder.glob("*.npz")):
             shard = _read_shard(path)
@@ -184,15 +185,15 @@ class VectorCache:
         if not len(keys):
             return
         key_rows = np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(-1, KEY_BYTES)
-        half = vectors.astype(np.float16)
+        kept = vectors.astype(self._dtype)
         target = self._folder / f"{keys[0].hex()}-{len(keys)}.npz"
         with replaced_file(target) as staging, staging.open("wb") as file:
-            np.savez(file, keys=key_rows, vectors=half)
-        self._known.add(key_rows, half)
+            np.savez(file, keys=key_rows, vectors=kept)
+        self._known.add(key_rows, kept)
 
     def vectors(self, keys: Sequence[bytes]) -> np.ndarray:
-        """Return the vectors of these keys, (keys, width) float16; all must be in the cache."""
-        return self._known.rows(keys, np.float16)
+        """Return the vectors of these keys, (keys, width); all must be in the cache."""
+        return self._known.rows(keys, self._dtype)
 
 
 def _read_shard(path: Path) -> tuple[np.ndarray, np.ndarray] | None:

@@ -5,21 +5,20 @@ from __future__ import annotations
 import copy
 import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import torch
 
 from statgraph.artifacts import write_tensors
-from statgraph.cache import cached
+from statgraph.cache import cached, place_of
 from statgraph.config import EncoderConfig
 from statgraph.distributed import SINGLE, in_world
 from statgraph.encoders.article_text import text_hashes
 from statgraph.encoders.backbones import EMBEDDED_STATIC, Backbone, backbone_fingerprint, check_sharing
 from statgraph.encoders.biencoder import BiEncoder, dense_module
-from statgraph.encoders.frozen import FrozenModel, embedded_chunks
-from statgraph.encoders.loading import loaded_tower, quiet_transformers
+from statgraph.encoders.frozen import FrozenModel, VectorCache, embedded_chunks
+from statgraph.encoders.loading import load_backbone, quiet_transformers
 from statgraph.encoders.similarity import Similarity, similarity_of
 from statgraph.encoders.static import FLOOR, StaticEncoder, TokenBags, distilled_token_vectors, token_bags
 from statgraph.encoders.vocabulary import pruned_tokenizer, used_piece_ids
@@ -28,7 +27,7 @@ from statgraph.progress import Progress, silent
 
 ARTICLE_WEIGHTS = "model.safetensors"
 TOKENIZER = "tokenizer.json"
-_DISTILLATION = 3  # counts the ways of distilling: raise it with one that gives other vectors
+_DISTILLATION = 2  # counts the ways of distilling: raise it with one that gives other vectors
 
 
 class StaticBiEncoder(BiEncoder):
@@ -143,23 +142,26 @@ def _distilled(backbone: Backbone, corpus_texts: Sequence[str]):
     from safetensors.torch import load_file
     from tokenizers import Tokenizer
 
+    fingerprint = backbone_fingerprint(backbone)
+
     def distil(folder: Path) -> None:
         full = _plain_tokenizer(Path(backbone.location) / TOKENIZER)
         tokenizer, piece_ids = pruned_tokenizer(full, used_piece_ids(full, corpus_texts))
         ids = token_bags(tokenizer, corpus_texts, max_tokens=2**20).ids.numpy()
         begin, end = full.encode("").ids
         chunks = [[begin, piece, end] for piece in piece_ids.tolist()]
-        tower = loaded_tower(replace(backbone, pooling="mean"), torch.float32)
-        model = FrozenModel(tower.model, "mean", begin, torch.device("cpu"), torch.float32)
+        _, model = load_backbone(backbone)
+        frozen = FrozenModel(model, "mean", begin, torch.device("cpu"), torch.float32)
+        read_before = VectorCache(place_of("vectors", f"pieces-{fingerprint}"), np.float32)
         with in_world(SINGLE):  # the other processes wait for what it makes
-            pieces = embedded_chunks(model, chunks, cache=tower.vector_cache)
+            pieces = embedded_chunks(frozen, chunks, cache=read_before)
         counts = np.bincount(ids, minlength=len(piece_ids))
-        vectors, weights = distilled_token_vectors(torch.from_numpy(pieces).float(), counts)
+        vectors, weights = distilled_token_vectors(torch.from_numpy(pieces), counts)
         write_tensors(folder / ARTICLE_WEIGHTS, {"vectors": vectors, "weights": weights})
         tokenizer.save(str(folder / TOKENIZER))
 
     texts = hashlib.sha256(text_hashes(corpus_texts).tobytes()).hexdigest()
-    folder = cached("static", [_DISTILLATION, backbone_fingerprint(backbone), texts], distil)
+    folder = cached("static", [_DISTILLATION, fingerprint, texts], distil)
     tensors = load_file(folder / ARTICLE_WEIGHTS)
     return Tokenizer.from_file(str(folder / TOKENIZER)), tensors["vectors"], tensors["weights"]
 
