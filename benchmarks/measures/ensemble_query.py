@@ -49,11 +49,10 @@ def measure(settings: Settings) -> list[Row]:
     labels = corpus.label_rows(questions)
     of_plain = question_metrics([plain(text)[:DEPTH] for text in texts], labels, len(corpus.articles))[QUALITY]
     what = f"one question to an ensemble: {corpus.name}, {len(corpus.articles):,} articles, {len(encoders)} members"
-    rows = []
+    asked_s, rows = ASKED_S["transformer" if transformers else "static"], []
     for name, retriever in retrievers.items():
         label = what if name == "float32" else f'{what}, `precision="{name}"`'
         quality = dev_quality(retriever, corpus), 100 * float(of_plain.mean())
-        asked_s = ASKED_S["transformer" if transformers else "static"]
         rows += rows_of(label, asked_s, seconds[name], seconds["plain"], quality)
     return rows
 

@@ -93,9 +93,8 @@ def _best_of_group(groups: np.ndarray, scores: np.ndarray) -> np.ndarray:
 def _edges_among(rows: np.ndarray, edges: Ragged) -> tuple[np.ndarray, np.ndarray]:
     """Return (places of the candidates at the other end, places of the candidates themselves)."""
     others, owners = gathered(edges, rows)
-    places = np.searchsorted(rows, others)
-    known = rows[np.minimum(places, len(rows) - 1)] == others if len(rows) else np.zeros(0, dtype=bool)
-    return places[known], owners[known]
+    known = np.isin(others, rows)
+    return np.searchsorted(rows, others[known]), owners[known]
 
 
 def _best_along(edges: tuple[np.ndarray, np.ndarray], scores: np.ndarray) -> np.ndarray:

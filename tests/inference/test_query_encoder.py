@@ -168,6 +168,7 @@ def test_damaged_modules_are_left_to_the_reader(folders, modules):
 def test_in_a_training_shared_transformers_read_a_question_once(folders, monkeypatch):
     expected = [read_query_encoder(folder, device="cpu").encode(SHARED) for folder in folders]
     with questions_kept():
+        monkeypatch.setattr(query_encoder, "read_query_encoder", lambda *given, **options: pytest.fail("loaded twice"))
         first, _ = read_query_encoders(folders, device="cpu")
         np.testing.assert_allclose(first.encode(SHARED), expected[0], rtol=0, atol=0.02)
         _, second = read_query_encoders(folders, device="cpu")
