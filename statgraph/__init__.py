@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from statgraph.search.rewriting import Rewriter
     from statgraph.service.config import PageConfig, ServiceConfig
     from statgraph.settings import with_settings
-    from statgraph.systems.bm25_grid import tuned_bm25
     from statgraph.training.pretraining import pretrain
+    from statgraph_tuning.bm25_grid import tuned_bm25
     from statgraph_tuning.study import tune_system
 
 __version__ = "0.1.0"
@@ -109,10 +109,9 @@ _NAMES = {
     "search.rewriting": "Rewriter",
     "service.config": "PageConfig ServiceConfig",
     "settings": "with_settings",
-    "systems.bm25_grid": "tuned_bm25",
     "training.pretraining": "pretrain",
 }  # by module; the others are in api
-_IN_EXTENSIONS = {"tune_system": "statgraph_tuning.study"}
+_IN_EXTENSIONS = {"tune_system": "statgraph_tuning.study", "tuned_bm25": "statgraph_tuning.bm25_grid"}
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 

@@ -8,7 +8,6 @@ import pytest
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import RunError
 from statgraph.lexical.bm25 import BM25, TermStatistics, TermWeight, best_rows, expanded_texts
-from statgraph.lexical.tuning import TermCounts
 
 TEXTS = ["cat dog cat", "cat", "bird bird bird bird bird"]  # 3, 1 and 5 terms: 3 on average
 
@@ -107,8 +106,6 @@ def test_an_index_serves_questions_with_and_without_their_stop_words(tmp_path):
             chosen = [0, 2] if of_texts is index else [texts[0], texts[2]]
             held = [[part.term for part in parts] for parts in of_texts.term_weights("the lamp", chosen)]
             assert held == ([["lamp", "the"], ["the"]] if stop_words else [["lamp"], []])
-        (ranked,) = TermCounts(texts, "en", ["the lamp"], stop_words=stop_words).rankings(2.5, 0.2, 3)
-        assert ranked.tolist() == rows
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from statgraph.corpus.records import Corpus
-from statgraph.lexical.tuning import GridResult
-from statgraph.systems.bm25_grid import SPLIT
 from statgraph_plots.figures import heat_map, line_chart
 
 
-def draw_grid(result: GridResult, corpus: Corpus, path: Path) -> None:
-    """Draw the metric that decides, in percent, as a heat map over k1 and b."""
-    names = {"title": f"BM25 on {corpus.name}: {SPLIT} {result.metric}, %", "xlabel": "b", "ylabel": "k1"}
+def draw_grid(result, corpus: Corpus, path: Path) -> None:
+    """Draw the metric that decides, in percent, as a heat map over k1 and b; `result` is of `statgraph.tuned_bm25`."""
+    names = {"title": f"BM25 on {corpus.name}: dev {result.metric}, %", "xlabel": "b", "ylabel": "k1"}
     heat_map(100 * result.values[result.metric], result.bs, result.k1s, path, **names)
 
 

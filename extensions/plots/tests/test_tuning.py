@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from statgraph.systems.bm25_grid import tuned_bm25
+from statgraph import tuned_bm25
 from statgraph_plots import tuning
 from statgraph_plots.tuning import draw_grid, draw_history
 

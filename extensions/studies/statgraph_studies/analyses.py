@@ -11,11 +11,11 @@ import numpy as np
 from statgraph.corpus.records import Corpus
 from statgraph.errors import CorpusError
 from statgraph.lexical.analysis import analyser
-from statgraph.lexical.tuning import GridResult
-from statgraph.systems.bm25_grid import SPLIT, tuned_bm25
 from statgraph_plots.figures import HEAT, new_panels, save_png
 from statgraph_plots.tuning import draw_grid
 from statgraph_studies.spec import GRID, SIMILARITY
+from statgraph_tuning.bm25_grid import SPLIT, tuned_bm25
+from statgraph_tuning.grid import GridResult
 
 SHOWN_ARTICLES = 200
 DISTANCES = (1, 2, 5, 10, 50, 100)

@@ -28,7 +28,6 @@ from statgraph.search.ensemble_run import read_ensemble
 from statgraph.search.evaluating import SplitMetrics, sets_of_split
 from statgraph.search.retriever import Retriever
 from statgraph.signals.signal import Asked, Signal
-from statgraph.systems.bm25_grid import tuned_bm25
 from statgraph.systems.job import DEFAULT_OPTIONS, TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import regime_of, resolve_config, without_transformers
@@ -38,6 +37,7 @@ from statgraph_studies.run_cache import KeptRuns
 from statgraph_studies.spec import RowSpec, TableSpec
 from statgraph_studies.store import FOLLOWED, RunResult, RunStore
 from statgraph_studies.summary import COMPARED_BY_SET, metrics_of_sets
+from statgraph_tuning.bm25_grid import tuned_bm25
 
 ID_DIGITS = 16
 

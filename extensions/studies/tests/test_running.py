@@ -10,13 +10,13 @@ from statgraph.errors import UsageError
 from statgraph.progress import TrainingStep
 from statgraph.runs.provenance import commit
 from statgraph.settings import with_settings
-from statgraph.systems.bm25_grid import tuned_bm25
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.presets import resolve_config
 from statgraph_studies import running
 from statgraph_studies.running import CorpusRuns, PlannedRun, machine, planned_runs, run_id, with_tuned_bm25
 from statgraph_studies.spec import RowSpec, TableSpec
 from statgraph_studies.store import RunStore
+from statgraph_tuning.bm25_grid import tuned_bm25
 
 STATIC, E5 = "embedded:static", "embedded:multilingual-e5-small"
 

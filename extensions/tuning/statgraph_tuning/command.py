@@ -12,8 +12,8 @@ from statgraph.cli import options
 from statgraph.cli.terminal import print_table
 from statgraph.config import Bm25Config
 from statgraph.errors import UsageError
-from statgraph.systems.bm25_grid import GRID, HEAT_MAP, tuned_bm25
 from statgraph.systems.presets import resolve_config
+from statgraph_tuning.bm25_grid import GRID, HEAT_MAP, tuned_bm25
 from statgraph_tuning.study import BEST, HISTORY, TRIALS, tune_system, tuning_folder
 
 GRID_SYSTEM = "bm25"

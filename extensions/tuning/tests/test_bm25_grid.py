@@ -5,10 +5,10 @@ import pytest
 
 from statgraph import artifacts
 from statgraph.errors import UsageError
-from statgraph.systems.bm25_grid import DEFAULT_BS, DEFAULT_K1S, GRID, HEAT_MAP, tuned_bm25, write_grid
 from statgraph.systems.model_card import read_run_report
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
+from statgraph_tuning.bm25_grid import DEFAULT_BS, DEFAULT_K1S, GRID, HEAT_MAP, tuned_bm25, write_grid
 
 
 def test_a_point_has_the_values_of_a_run_with_these_parameters(town_corpus, tmp_path):

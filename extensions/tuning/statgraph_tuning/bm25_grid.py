@@ -12,9 +12,9 @@ from statgraph import artifacts
 from statgraph.corpus.records import Corpus, checked_corpus
 from statgraph.encoders.article_text import article_texts
 from statgraph.evaluation.metrics import DEPTH, QUALITY, aggregate, deciding_metric, question_metrics
-from statgraph.lexical.tuning import Grid, GridResult, TermCounts, bm25_grid
 from statgraph.registry import optional
 from statgraph.search.evaluating import split_questions
+from statgraph_tuning.grid import Grid, GridResult, TermCounts, bm25_grid
 
 SPLIT = "dev"
 GRID = "grid.json"

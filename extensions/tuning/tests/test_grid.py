@@ -3,7 +3,7 @@ import pytest
 
 from statgraph.errors import UsageError
 from statgraph.lexical.bm25 import BM25
-from statgraph.lexical.tuning import Grid, GridPoint, GridResult, TermCounts, bm25_grid
+from statgraph_tuning.grid import Grid, GridPoint, GridResult, TermCounts, bm25_grid
 
 TEXTS = ["cat dog cat", "cat", "bird bird bird bird bird", "", "dog bird dog bird cat dog", "cats and dogs"]
 QUESTIONS = ["cat", "cat dog dog", "bird of a cat", "whale", ""]
@@ -11,10 +11,10 @@ QUESTIONS = ["cat", "cat dog dog", "bird of a cat", "whale", ""]
 
 @pytest.mark.parametrize("k1", [0.0, 0.9, 2.5, 8.0])
 @pytest.mark.parametrize("b", [0.0, 0.2, 0.75, 1.0])
-@pytest.mark.parametrize("language", ["xx", "en"])
-def test_rankings_are_those_of_bm25(k1, b, language):
-    index = BM25(TEXTS, language=language, k1=k1, b=b)
-    rankings = list(TermCounts(TEXTS, language, QUESTIONS).rankings(k1, b, 4))
+@pytest.mark.parametrize(("language", "stop_words"), [("xx", False), ("en", False), ("en", True)])
+def test_rankings_are_those_of_bm25(k1, b, language, stop_words):
+    index = BM25(TEXTS, language=language, k1=k1, b=b, stop_words=stop_words)
+    rankings = list(TermCounts(TEXTS, language, QUESTIONS, stop_words=stop_words).rankings(k1, b, 4))
     assert [rows.tolist() for rows in rankings] == [index.ranking(question, 4)[0].tolist() for question in QUESTIONS]
 
 
