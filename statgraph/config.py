@@ -308,7 +308,7 @@ class EnsembleConfig:
         "nothing is trained.",
     )
     signals: tuple[str, ...] = setting(
-        ("citation", "bm25", "headings", "citing", "votes", "wording"),
+        ("citation", "bm25", "headings", "citing", "maxsim", "votes", "wording"),
         choices=SIGNALS,
         distinct=True,
         help="Signals that rank beside the members.",

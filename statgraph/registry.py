@@ -287,6 +287,7 @@ SIGNALS = Registry(
         "bm25": "statgraph.signals.lexical:TextSignal",
         "headings": "statgraph.signals.lexical:HeadingsSignal",
         "citing": "statgraph.signals.lexical:CitingSignal",
+        "maxsim": "statgraph.signals.maxsim:MaxSimSignal",
         "votes": "statgraph.signals.votes:VotesSignal",
         "wording": "statgraph.signals.wording:WordingSignal",
     },

@@ -64,21 +64,16 @@ def embedded_chunks(
     world, keys = current_world(), [_key(chunk) for chunk in chunk_ids]
     ordered = world.json_from_first(lambda: _missing(keys, chunk_ids, cache))
     sizes = [len(chunk_ids[row]) for row in ordered]
-    if ordered:
-        model = frozen.model.to(device=frozen.device, dtype=frozen.dtype).eval()
     for start in range(0, len(ordered), _SHARD_CHUNKS):
         shard = ordered[start : start + _SHARD_CHUNKS]
         batches = list(token_batches(shard, lambda row: len(chunk_ids[row])))
         vectors, done = [], sum(sizes[:start])
         for batch in batches[world.part(len(batches))]:
-            ids, mask = padded([chunk_ids[row] for row in batch], frozen.pad_id)
-            ids, mask = ids.to(frozen.device), mask.to(frozen.device)
-            with torch.inference_mode():
-                hidden = model(input_ids=ids, attention_mask=mask).last_hidden_state
-                vectors.append(pooled(hidden.float(), mask, frozen.pooling).cpu().numpy())
+            hidden, mask = _hidden(frozen, [chunk_ids[row] for row in batch])
+            vectors.append(pooled(hidden, mask, frozen.pooling).cpu().numpy())
             done += sum(len(chunk_ids[row]) for row in batch)
             progress(done, sum(sizes))
-        own = np.concatenate(vectors) if vectors else np.empty((0, model.config.hidden_size), dtype=np.float32)
+        own = np.concatenate(vectors) if vectors else np.empty((0, frozen.model.config.hidden_size), dtype=np.float32)
         counts = [sum(map(len, batches[world.part(len(batches), rank)])) for rank in range(world.size)]
         computed = world.all_rows(own, counts)
         if done < sum(sizes[: start + len(shard)]):  # the other processes' batches
@@ -86,6 +81,24 @@ def embedded_chunks(
         if world.is_first:
             cache.add([keys[row] for row in shard], computed)
     return world.array_from_first(lambda: cache.vectors(keys))
+
+
+def embedded_tokens(frozen: FrozenModel, chunk_ids: Sequence[Sequence[int]]) -> list[np.ndarray]:
+    """Return the vectors of every chunk's tokens, each (tokens, width) float32; none is kept."""
+    vectors: dict[int, np.ndarray] = {}
+    rows = sorted(range(len(chunk_ids)), key=lambda row: len(chunk_ids[row]))
+    for batch in token_batches(rows, lambda row: len(chunk_ids[row])):
+        hidden = _hidden(frozen, [chunk_ids[row] for row in batch])[0].cpu().numpy()
+        vectors |= {row: states[: len(chunk_ids[row])] for row, states in zip(batch, hidden, strict=True)}
+    return [vectors[row] for row in range(len(chunk_ids))]
+
+
+@torch.inference_mode()
+def _hidden(frozen: FrozenModel, chunk_ids: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the last layer's states (chunks, longest, width) float32, and the mask of `padded`."""
+    model = frozen.model.to(device=frozen.device, dtype=frozen.dtype).eval()
+    ids, mask = (each.to(frozen.device) for each in padded(chunk_ids, frozen.pad_id))
+    return model(input_ids=ids, attention_mask=mask).last_hidden_state.float(), mask
 
 
 def weights_fingerprint(model, *, pooling: str, dtype: torch.dtype) -> str:

@@ -20,7 +20,8 @@ def questions_kept() -> Iterator[None]:
 
     A training asks every fold's members the same questions, and members trained as heads have read them already.
     """
-    token = _KEPT.set({})
+    known = _KEPT.get()
+    token = _KEPT.set({} if known is None else known)
     try:
         yield
     finally:
@@ -55,13 +56,31 @@ class FrozenQuestions:
 
     def pooled(self, questions: Sequence[str]) -> np.ndarray:
         """Return the pooled vectors, (questions, width) float32."""
+        from statgraph.encoders.frozen import embedded_chunks
+
+        return embedded_chunks(*self._read(questions), cache=self._cache).astype(np.float32)
+
+    def pooled_and_tokens(self, texts: Sequence[str]) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Return the pooled vectors, and of each text those of its tokens, (tokens, width) float32, which are not
+        kept."""
+        from statgraph.encoders.frozen import embedded_tokens
+
+        return self.pooled(texts), embedded_tokens(*self._read(texts))
+
+    def passage_tokens(self, passages: Sequence[str]) -> list[np.ndarray]:
+        """Return the vectors of each passage's tokens, (tokens, width) float32."""
+        from statgraph.encoders.frozen import embedded_tokens
+
+        return embedded_tokens(*self._read(passages, self._tower.backbone.passage_prefix))
+
+    def _read(self, texts: Sequence[str], prefix: str | None = None):
+        """Return the model, and the token ids of each text, a question's unless a prefix is given."""
         from statgraph.encoders.chunking import chunked
-        from statgraph.encoders.frozen import FrozenModel, embedded_chunks
+        from statgraph.encoders.frozen import FrozenModel
         from statgraph.encoders.loading import most_tokens
 
         tower, longest = self._tower, most_tokens(self._tower.tokenizer, self._tower.model)
         plain, pad_id = tower.tokenizer.backend_tokenizer, tower.tokenizer.pad_token_id
-        prefix = tower.backbone.query_prefix
-        chunks = chunked(plain, questions, prefix=prefix, chunk_tokens=longest, max_tokens=longest, pad_id=pad_id)
-        model = FrozenModel(tower.model, tower.backbone.pooling, pad_id, self._device, tower.dtype)
-        return embedded_chunks(model, chunks.chunk_ids, cache=self._cache).astype(np.float32)
+        prefix = tower.backbone.query_prefix if prefix is None else prefix
+        chunks = chunked(plain, texts, prefix=prefix, chunk_tokens=longest, max_tokens=longest, pad_id=pad_id)
+        return FrozenModel(tower.model, tower.backbone.pooling, pad_id, self._device, tower.dtype), chunks.chunk_ids

@@ -18,7 +18,7 @@ from statgraph.registry import deferred
 
 QUERY_GRAPHS = {"float32": "query.onnx", "int8": "query.int8.onnx"}
 TOKEN_IDS, TOKEN_MASK = "input_ids", "attention_mask"  # the graph's inputs
-VECTORS, POOLED = "sentence_embedding", "pooled"  # its outputs
+GRAPH_OUTPUTS = VECTORS, POOLED, TOKENS = "sentence_embedding", "pooled", "token_embeddings"
 FACTS = "statgraph.query_encoder"  # the graph's own note of its tokenizer, its prompt and the weights it was made of
 _PADDED = 1.5  # times the shortest text of a batch: padding costs as much as text
 BATCH = 32  # questions
@@ -69,32 +69,42 @@ class OnnxQueryEncoder:
 
     def encode(self, questions: Sequence[str]) -> np.ndarray:
         """Return vectors (questions, width) float32."""
-        return self._outputs(questions, VECTORS)
+        return np.stack([vector for (vector,) in self._outputs(questions, VECTORS)])
 
     def pooled(self, questions: Sequence[str]) -> np.ndarray:
         """Return the pooled vectors of the transformer, (questions, width) float32."""
-        return self._outputs(questions, POOLED)
+        return np.stack([vector for (vector,) in self._outputs(questions, POOLED)])
 
-    def _outputs(self, questions: Sequence[str], output: str) -> np.ndarray:
-        """Return an output (questions, width), computed in batches of about equal length."""
+    def pooled_and_tokens(self, questions: Sequence[str]) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Return the pooled vectors, and of each question those of its tokens, (tokens, width) float32."""
+        pooled, tokens = zip(*self._outputs(questions, POOLED, TOKENS), strict=True)
+        return np.stack(pooled), list(tokens)
+
+    def _outputs(self, questions: Sequence[str], *outputs: str) -> list[list[np.ndarray]]:
+        """Return each question's outputs, computed in batches of about equal length."""
         encodings = self._tokenizer.encode_batch_fast([self._prompt + question for question in questions])
         ids = [encoding.ids for encoding in encodings]
-        rows = sorted(range(len(ids)), key=lambda row: len(ids[row]))
-        batches: list[list[Sequence[int]]] = []
-        for row in rows:
-            if not batches or len(batches[-1]) == BATCH or len(ids[row]) > _PADDED * len(batches[-1][0]):
+        batches: list[list[int]] = []
+        for row in sorted(range(len(ids)), key=lambda row: len(ids[row])):
+            if not batches or len(batches[-1]) == BATCH or len(ids[row]) > _PADDED * len(ids[batches[-1][0]]):
                 batches.append([])
-            batches[-1].append(ids[row])
-        return np.concatenate([self._run(batch, output) for batch in batches])[np.argsort(rows)]
+            batches[-1].append(row)
+        found: dict[int, list[np.ndarray]] = {}
+        for batch in batches:
+            arrays = self._run([ids[row] for row in batch], outputs)
+            for place, row in enumerate(batch):
+                # Padding is no token.
+                found[row] = [each[place][: len(ids[row])] if each.ndim == 3 else each[place] for each in arrays]
+        return [found[row] for row in range(len(ids))]
 
-    def _run(self, ids: Sequence[Sequence[int]], output: str) -> np.ndarray:
-        """Return an output (texts, width) for the token ids of texts."""
+    def _run(self, ids: Sequence[Sequence[int]], outputs: Sequence[str]) -> list[np.ndarray]:
+        """Return outputs, each (texts, ...), for the token ids of texts."""
         filled = np.full((len(ids), max(map(len, ids))), self._pad_id, dtype=np.int64)  # (texts, longest)
         mask = np.zeros_like(filled)
         for row, text_ids in enumerate(ids):
             filled[row, : len(text_ids)] = text_ids
             mask[row, : len(text_ids)] = 1
-        return self._session.run([output], {TOKEN_IDS: filled, TOKEN_MASK: mask})[0]
+        return self._session.run(list(outputs), {TOKEN_IDS: filled, TOKEN_MASK: mask})
 
 
 def read_query_graph(folder: Path, precision: str) -> OnnxQueryEncoder | None:

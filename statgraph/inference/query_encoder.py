@@ -7,6 +7,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Sequence
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
@@ -70,7 +71,8 @@ def read_query_encoder(folder: Path, *, device: str = "auto", precision: str = "
 def read_query_encoders(
     folders: Sequence[Path], *, device: str = "auto", precision: str = "float32"
 ) -> list[QueryEncoder]:
-    """Return the query encoder of each folder; those over equal transformers share one, where it gives pooled vectors.
+    """Return the query encoder of each folder, of a transformer as a map over its pooled vectors, which encoders over
+    equal ones share.
 
     Raises:
         RunError: if one is missing or damaged; the rest as in `read_query_encoder`.
@@ -82,10 +84,9 @@ def read_query_encoders(
         if key in bases:
             encoders.append(_head(folder, bases[key]))
             continue
-        shared = key is not None and keys.count(key) > 1
-        encoder = frozen_questions(key, folder, device) if shared else None
+        encoder = frozen_questions(key, folder, device) if key is not None else None
         encoder = encoder or read_query_encoder(folder, device=device, precision=precision)
-        if shared and getattr(encoder, "gives_pooled", False):
+        if key is not None and getattr(encoder, "gives_pooled", False):
             bases[key] = PooledEncoder(encoder)
             encoder = _head(folder, bases[key])
         encoders.append(encoder)
@@ -133,7 +134,6 @@ class SentenceTransformerEncoder:
             if str(inference_dtype(self._model.device)) != "torch.bfloat16":
                 logging.getLogger(__name__).warning("bfloat16 is emulated on this machine: float32 is faster")
             self._model[0].bfloat16().register_forward_hook(_in_float32)
-        self._pooling = None
         self.gives_pooled = type(self._model[0]).__name__ == "Transformer"
         self.encode([""])  # a module whose configuration is damaged may fail here at first
 
@@ -143,17 +143,26 @@ class SentenceTransformerEncoder:
 
     def pooled(self, questions: Sequence[str]) -> np.ndarray:
         """Return the pooled vectors of the transformer, (questions, width) float32."""
-        if self._pooling is None:
-            from sentence_transformers import SentenceTransformer
-
-            whole = self._model
-            self._pooling = SentenceTransformer(
-                modules=[whole[0], whole[1]],
-                device=str(whole.device),
-                prompts=whole.prompts,
-                default_prompt_name=whole.default_prompt_name,
-            )
         return self._pooling.encode(list(questions), show_progress_bar=False).astype(np.float32)
+
+    def pooled_and_tokens(self, questions: Sequence[str]) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Return the pooled vectors, and of each question those of its tokens, (tokens, width) float32."""
+        known = self._pooling.encode(list(questions), output_value=None, show_progress_bar=False)
+        tokens = [each["token_embeddings"][each["attention_mask"].bool()].float().cpu().numpy() for each in known]
+        return np.stack([each["sentence_embedding"].float().cpu().numpy() for each in known]), tokens
+
+    @cached_property
+    def _pooling(self):
+        """Return the transformer and the pooling alone."""
+        from sentence_transformers import SentenceTransformer
+
+        whole = self._model
+        return SentenceTransformer(
+            modules=[whole[0], whole[1]],
+            device=str(whole.device),
+            prompts=whole.prompts,
+            default_prompt_name=whole.default_prompt_name,
+        )
 
 
 def _in_float32(module, inputs, features: dict) -> dict:
@@ -169,6 +178,14 @@ class PooledEncoder:
     def encode(self, questions: Sequence[str]) -> np.ndarray:
         """Return pooled vectors (questions, width) float32."""
         return self._encoder.pooled(questions)
+
+    def encode_tokens(self, texts: Sequence[str]) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Return the pooled vectors, and of each text those of its tokens, (tokens, width) float32."""
+        return self._encoder.pooled_and_tokens(texts)
+
+    def passage_tokens(self, passages: Sequence[str]) -> list[np.ndarray]:
+        """Return the vectors of each passage's tokens, (tokens, width) float32; within `questions_kept`."""
+        return self._encoder.passage_tokens(passages)
 
 
 class HeadEncoder:

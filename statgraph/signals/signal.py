@@ -68,6 +68,7 @@ class Asked:
     texts: Sequence[str]
     sentences: Mapping[int, range] = field(default_factory=dict)
     _encoded: dict[int, np.ndarray] = field(default_factory=dict)
+    _tokens: dict[int, list[np.ndarray]] = field(default_factory=dict)
 
     def vectors(self, encoder: QueryEncoder) -> np.ndarray:
         """Return what an encoder makes of the texts, (texts, width) float32; computed once."""
@@ -80,6 +81,17 @@ class Asked:
             mean = np.average(vectors[parts], axis=0, weights=[len(self.texts[part]) for part in parts])
             vectors[place] = mean / max(float(np.linalg.norm(mean)), 1e-12)
         return vectors
+
+    def tokens(self, encoder: HeadEncoder) -> list[np.ndarray]:
+        """Return the vectors of each text's tokens, (tokens, width) float32, by the transformer below an encoder, which
+        reads the texts once for these and for `vectors`, if asked for these first."""
+        base = encoder.base
+        if id(base) not in self._tokens:
+            texts = [self.texts[place] for place in self._read]
+            self._encoded[id(base)], self._tokens[id(base)] = base.encode_tokens(texts)
+        tokens = dict(zip(self._read, self._tokens[id(base)], strict=True))
+        tokens |= {place: np.concatenate([tokens[part] for part in parts]) for place, parts in self.sentences.items()}
+        return [tokens[place] for place in range(len(self.texts))]
 
     @property
     def _read(self) -> list[int]:

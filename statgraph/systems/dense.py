@@ -34,7 +34,7 @@ from statgraph.graph.build import LegalGraph
 from statgraph.graph.relations import ARTICLE, CITING, HEADING, QUESTION
 from statgraph.graph.store import graph_for
 from statgraph.index.article_index import ArticleIndex
-from statgraph.inference.onnx_query import add_query_graph
+from statgraph.inference.onnx_query import GRAPH_OUTPUTS, add_query_graph
 from statgraph.memory import give_back, kept_memory
 from statgraph.runs import parts
 from statgraph.runs.folders import link_file
@@ -207,7 +207,7 @@ def _export(encoders: BiEncoder, vectors: np.ndarray, job: Job) -> None:
             _write_query_encoder(encoders, staging, with_graph=job.options.fold_of is None)
             return
         # Half a gigabyte and half a minute, the same for every corpus: on one disk the cache and its runs share it.
-        inputs = [job.config.to_dict()["encoder"], job.config.seed, __version__]
+        inputs = [job.config.to_dict()["encoder"], job.config.seed, __version__, GRAPH_OUTPUTS]
 
         def make(folder: Path) -> None:
             _write_query_encoder(encoders, folder, with_graph=True)

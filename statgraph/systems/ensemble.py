@@ -93,7 +93,7 @@ def write_parts(
     """Write what an ensemble has beside its trained members and what its ranker has learnt; what depends on the
     articles alone is copied from `reuse_from`, a run of the same articles and settings, if there is one. `leads` is by
     what the weights of some signals are multiplied."""
-    with clock.step("signals"):
+    with clock.step("signals"), questions_kept():
         questions = corpus.split("train")
         members = list(member_signals(run, device=run.config.device))
         source = SignalSource(

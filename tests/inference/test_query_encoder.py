@@ -2,12 +2,14 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from safetensors.numpy import load_file, save_file
 from sentence_transformers.sentence_transformer.modules import Normalize
+from transformers import AutoTokenizer
 
 from statgraph.errors import DependencyError, RunError, UsageError
 from statgraph.inference import onnx_query, query_encoder
@@ -150,12 +152,26 @@ def test_encoders_that_read_otherwise_share_nothing(folders, name):
         save_file({key: value + 1 for key, value in load_file(path).items()}, path)
     else:
         path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
-    encoders = read_query_encoders(folders)
-    assert not any(isinstance(encoder, HeadEncoder) for encoder in encoders)
+    first, second = read_query_encoders(folders)
+    assert first.base is not second.base
 
 
-def test_alone_and_of_other_kinds_nothing_is_shared(folders, quick_backbone):
-    assert not any(isinstance(e, HeadEncoder) for e in read_query_encoders([folders[0], quick_backbone]))
+def test_a_transformer_alone_is_a_map_too_and_a_static_encoder_is_none(folders, quick_backbone):
+    alone, static = read_query_encoders([folders[0], quick_backbone])
+    np.testing.assert_allclose(alone.encode(SHARED), read_query_encoder(folders[0]).encode(SHARED), rtol=0, atol=1e-5)
+    assert not isinstance(static, HeadEncoder)
+
+
+@pytest.mark.parametrize("texts", [SHARED, SHARED[1:2]])
+def test_the_tokens_are_those_that_are_pooled(pair, texts):
+    base = read_query_encoders(pair)[0].base
+    tokenizer = AutoTokenizer.from_pretrained(pair[0])
+    vectors, tokens = base.encode_tokens(texts)
+    assert [len(each) for each in tokens] == [
+        len(tokenizer(f"query: {text}").input_ids) for text in texts
+    ]  # no padding
+    np.testing.assert_allclose(vectors, base.encode(texts), rtol=0, atol=1e-5)
+    np.testing.assert_allclose(np.stack([each.mean(axis=0) for each in tokens]), vectors, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("modules", ['[{"type": 3}]', "[" * 100_000, "{", "[3]"])
@@ -163,6 +179,19 @@ def test_damaged_modules_are_left_to_the_reader(folders, modules):
     (folders[0] / "modules.json").write_text(modules)
     with pytest.raises(RunError, match="not loadable"):
         read_query_encoders(folders, device="cpu")
+
+
+def test_in_a_training_tokens_are_those_of_a_search_and_passages_have_their_prefix(folders):
+    (searched,) = read_query_encoders(folders[:1], device="cpu")
+    expected = searched.base.encode_tokens(SHARED)[1]
+    with questions_kept(), questions_kept():
+        (encoder,) = read_query_encoders(folders[:1], device="cpu")
+        for tokens, of_search in zip(encoder.base.encode_tokens(SHARED)[1], expected, strict=True):
+            np.testing.assert_allclose(tokens, of_search, rtol=0, atol=0.1)  # in bfloat16
+        tower = encoder.base._encoder._tower
+        encoder.base._encoder._tower = replace(tower, backbone=replace(tower.backbone, passage_prefix="the "))
+        lengths = [len(tokens) - 1 for tokens in expected]  # "query: " has two
+        assert [len(tokens) for tokens in encoder.base.passage_tokens(SHARED)] == lengths
 
 
 def test_in_a_training_shared_transformers_read_a_question_once(folders, monkeypatch):

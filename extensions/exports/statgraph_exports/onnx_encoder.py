@@ -15,7 +15,7 @@ import numpy as np
 from statgraph.encoders.backbones import MODULES
 from statgraph.encoders.loading import quiet_transformers
 from statgraph.errors import DependencyError, ModelError, reason_of
-from statgraph.inference.onnx_query import POOLED, TOKEN_IDS, TOKEN_MASK, VECTORS
+from statgraph.inference.onnx_query import POOLED, TOKEN_IDS, TOKEN_MASK, TOKENS, VECTORS
 
 if TYPE_CHECKING:
     import onnx
@@ -73,8 +73,8 @@ def exported_encoder(folder: Path, *, with_pooled: bool = False) -> ExportedEnco
 
     Args:
         folder: a sentence-transformers folder.
-        with_pooled: whether a transformer's graph also returns its pooled vectors, `pooled` (texts, width), where a
-            module follows the pooling.
+        with_pooled: whether a transformer's graph also returns its pooled vectors, `pooled` (texts, width), and
+            those of its tokens, `token_embeddings` (texts, tokens, width), where a module follows the pooling.
 
     Raises:
         DependencyError: if onnx or onnxruntime is missing.
@@ -123,7 +123,7 @@ def _token_mean(vectors):
 
 
 def _traced(modules, *, with_pooled: bool) -> onnx.ModelProto:
-    """Return the ONNX model of a chain of modules; with `with_pooled` the second module's vectors are an output too."""
+    """Return the ONNX model of a chain of modules; with `with_pooled` all of `GRAPH_OUTPUTS` are outputs."""
     import onnx
     import torch
     from torch import nn
@@ -138,13 +138,13 @@ def _traced(modules, *, with_pooled: bool) -> onnx.ModelProto:
             for module in self.chain:
                 features = module(features)
                 steps.append(features.get(VECTORS))
-            return (steps[-1], steps[1]) if with_pooled else steps[-1]
+            return (steps[-1], steps[1], features[TOKENS]) if with_pooled else steps[-1]
 
     ids = torch.arange(14).reshape(2, 7) % 3
     mask = torch.ones_like(ids)
     mask[1, 4:] = 0
     axes = {0: "texts", 1: "tokens"}
-    outputs = [VECTORS, POOLED] if with_pooled else [VECTORS]
+    outputs = {VECTORS: {0: "texts"}} | ({POOLED: {0: "texts"}, TOKENS: axes} if with_pooled else {})
     # To a file: more than 2 GB of weights are written beside it.
     with (
         tempfile.TemporaryDirectory(prefix="statgraph-") as folder,
@@ -159,8 +159,8 @@ def _traced(modules, *, with_pooled: bool) -> onnx.ModelProto:
             dynamo=False,
             opset_version=OPSET,
             input_names=[TOKEN_IDS, TOKEN_MASK],
-            output_names=outputs,
-            dynamic_axes={TOKEN_IDS: axes, TOKEN_MASK: axes} | {name: {0: "texts"} for name in outputs},
+            output_names=list(outputs),
+            dynamic_axes={TOKEN_IDS: axes, TOKEN_MASK: axes} | outputs,
         )
         return onnx.load(f"{folder}/model.onnx")
 

@@ -54,7 +54,7 @@ def test_what_can_be_left_out():
 
 def test_a_row_for_each_signal_and_member(plan, quick_backbone):
     spec = with_signal_rows(read_table("ranking-ablation"), plan().config)
-    signals = ["citation", "bm25", "headings", "citing", "votes", "wording"]
+    signals = ["citation", "bm25", "headings", "citing", "maxsim", "votes", "wording"]
     members = [f"{system}@{quick_backbone}" for system in ("qabisar", "zero-shot")]
     assert [row.without for row in spec.rows] == ["", *signals, *members, *FEATURES, CITATIONS, *READING, TREES]
     assert {spec.against(row) for row in spec.rows[1:]} == {"whole ensemble"}
