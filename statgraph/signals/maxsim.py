@@ -15,9 +15,9 @@ from statgraph.corpus.structure import gathered
 from statgraph.inference.query_encoder import HeadEncoder
 from statgraph.runs.run import Run
 from statgraph.signals.dense import DenseSignal
-from statgraph.signals.signal import ZERO_SHOT, Answer, Asked, EncodedSignal, SignalInfo, SignalSource
+from statgraph.signals.signal import TRAINED, ZERO_SHOT, Answer, Asked, EncodedSignal, SignalInfo, SignalSource
 
-MOST_ARTICLES = 5_000  # some 60 kB each
+MOST_ARTICLES = 5_000  # some 55 kB each
 _COMPARED = 100  # articles, the nearest by their one vector
 _AT_ONCE = 256  # texts in memory with the vectors of their tokens
 _TOKENS, _PLACES = "tokens.npy", "places.npz"
@@ -58,7 +58,8 @@ class MaxSimSignal:
 
     @staticmethod
     def write(source: SignalSource, folder: Path) -> bool:
-        """Save the articles' tokens; return whether these are few enough and a transformer is there to read them."""
+        """Save the articles' tokens; return whether these are few enough, and the run's transformers have learnt
+        nothing from questions."""
         member = _reader(source.members)
         if member is None or len(source.articles) > MOST_ARTICLES:
             return False
@@ -84,7 +85,7 @@ class MaxSimSignal:
         """Return the signal that `write` saved; the tokens stay on disk, memory-mapped.
 
         Raises:
-            RunError: if it is damaged, or the run has no untrained transformer.
+            RunError: if it is damaged, or the run has other members than those that it was made with.
         """
         with artifacts.reading(folder, "train the run again"):
             tokens = np.load(folder / _TOKENS, mmap_mode="r", allow_pickle=False)
@@ -142,9 +143,12 @@ class _Compared:
 
 
 def _reader(members: Sequence[EncodedSignal]) -> DenseSignal | None:
-    """Return the member whose transformer has learnt nothing, if there is one."""
-    untrained = (member for member in members if member.kind == ZERO_SHOT and isinstance(member.encoder, HeadEncoder))
-    return next(untrained, None)
+    """Return the member whose transformer has learnt nothing; None without one, or beside one that has learnt, which
+    knows more."""
+    transformers = [member for member in members if isinstance(member.encoder, HeadEncoder)]
+    if any(member.kind == TRAINED for member in transformers):
+        return None
+    return next((member for member in transformers if member.kind == ZERO_SHOT), None)
 
 
 def _units(vectors: np.ndarray) -> np.ndarray:

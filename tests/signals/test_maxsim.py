@@ -105,9 +105,11 @@ def test_a_question_is_read_once_for_its_tokens_and_its_vector(signal):
 def test_it_is_of_small_laws_with_an_untrained_transformer(tmp_path, monkeypatch):
     assert not saved_in(tmp_path, members=[])
     assert not saved_in(tmp_path, members=[Member(TRAINED)])
-    static = Member()
-    static.encoder = Words()
+    static, learnt = Member(), Member(TRAINED)
+    assert not saved_in(tmp_path, members=[Member(), learnt])  # which knows more
+    static.encoder = learnt.encoder = Words()
     assert not saved_in(tmp_path, members=[static])
+    assert saved_in(tmp_path, members=[Member(), learnt])
     monkeypatch.setattr(maxsim, "MOST_ARTICLES", 3)
     assert not saved_in(tmp_path)
     assert saved_in(tmp_path, ARTICLES[:3])
