@@ -18,7 +18,7 @@ from statgraph.signals.dense import DenseSignal
 from statgraph.signals.signal import TRAINED, ZERO_SHOT, Answer, Asked, EncodedSignal, SignalInfo, SignalSource
 
 MOST_ARTICLES = 5_000  # some 55 kB each
-_COMPARED = 30  # articles, the nearest by their one vector
+_COMPARED = 100  # articles, the nearest by their one vector
 _AT_ONCE = 256  # texts in memory with the vectors of their tokens
 _TOKENS, _PLACES = "tokens.npy", "places.npz"
 
@@ -27,7 +27,7 @@ class MaxSimSignal:
     """The mean over a question's tokens of the cosine of the nearest token of an article (Khattab and Zaharia 2020,
     equation 3, by the number of tokens), both as the untrained transformer gives them.
 
-    Only the 30 articles are compared that are nearest by the vectors of the zero-shot member: all others have the
+    Only the 100 articles are compared that are nearest by the vectors of the zero-shot member: all others have the
     lowest score of these.
 
     Args:
