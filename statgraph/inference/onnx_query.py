@@ -93,7 +93,6 @@ class OnnxQueryEncoder:
         for batch in batches:
             arrays = self._run([ids[row] for row in batch], outputs)
             for place, row in enumerate(batch):
-                # Padding is no token.
                 found[row] = [each[place][: len(ids[row])] if each.ndim == 3 else each[place] for each in arrays]
         return [found[row] for row in range(len(ids))]
 

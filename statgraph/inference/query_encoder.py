@@ -71,8 +71,7 @@ def read_query_encoder(folder: Path, *, device: str = "auto", precision: str = "
 def read_query_encoders(
     folders: Sequence[Path], *, device: str = "auto", precision: str = "float32"
 ) -> list[QueryEncoder]:
-    """Return the query encoder of each folder, of a transformer as a map over its pooled vectors, which encoders over
-    equal ones share.
+    """Return the query encoder of each folder, a transformer's as a map over pooled vectors, which equal ones share.
 
     Raises:
         RunError: if one is missing or damaged; the rest as in `read_query_encoder`.

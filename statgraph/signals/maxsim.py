@@ -13,6 +13,7 @@ from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.query import Ranked
 from statgraph.corpus.structure import gathered
 from statgraph.inference.query_encoder import HeadEncoder
+from statgraph.progress import counted
 from statgraph.runs.run import Run
 from statgraph.signals.dense import DenseSignal
 from statgraph.signals.signal import TRAINED, ZERO_SHOT, Answer, Asked, EncodedSignal, SignalInfo, SignalSource
@@ -69,13 +70,14 @@ class MaxSimSignal:
             return True
         # The headings further up are the same for many articles, and would be near every word of a question on them.
         texts = ["\n".join(filter(None, (a.path[-1], a.rubric, a.text))) for a in source.articles]
-        tokens, scales, counts = [], [], [0]
+        tokens, scales, counts, report = [], [], [0], counted(source.progress, "reading articles word by word")
         for start in range(0, len(texts), _AT_ONCE):
             vectors = member.encoder.base.passage_tokens(texts[start : start + _AT_ONCE])
             counts += map(len, vectors)
             units = _units(np.concatenate(vectors))
             scales.append(np.abs(units).max(axis=1) / np.iinfo(np.int8).max)
             tokens.append(np.rint(units / scales[-1][:, None]).astype(np.int8))
+            report(len(counts) - 1, len(texts))
         np.save(folder / _TOKENS, np.concatenate(tokens), allow_pickle=False)
         np.savez(folder / _PLACES, scales=np.concatenate(scales), starts=np.cumsum(counts))
         return True
@@ -92,9 +94,9 @@ class MaxSimSignal:
             with np.load(folder / _PLACES, allow_pickle=False) as saved:
                 scales, starts = saved["scales"], saved["starts"]
             member = _reader(members)
-            if member is None or tokens.dtype != np.int8 or tokens.ndim != 2 or starts.dtype != np.int64:
-                raise ValueError("arrays of another kind, or no transformer to read questions")
-            if len(scales) != len(tokens) or starts[-1] != len(tokens) or (np.diff(starts) < 1).any():
+            if member is None or tokens.dtype != np.int8 or tokens.ndim != 2 or len(scales) != len(tokens):
+                raise ValueError("arrays of another kind, or no untrained transformer to read questions")
+            if starts.dtype != np.int64 or starts[-1] != len(tokens) or (np.diff(starts) < 1).any():
                 raise ValueError("other tokens than their places say")
         return cls(tokens, scales, starts, member)
 
@@ -143,8 +145,7 @@ class _Compared:
 
 
 def _reader(members: Sequence[EncodedSignal]) -> DenseSignal | None:
-    """Return the member whose transformer has learnt nothing; None without one, or beside one that has learnt, which
-    knows more."""
+    """Return the member of an untrained transformer; None without one, or beside one that has learnt: it knows more."""
     transformers = [member for member in members if isinstance(member.encoder, HeadEncoder)]
     if any(member.kind == TRAINED for member in transformers):
         return None

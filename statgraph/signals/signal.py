@@ -15,6 +15,7 @@ from statgraph.corpus.query import Ranked
 from statgraph.corpus.records import Article, CitingText, Question
 from statgraph.inference.query_encoder import HeadEncoder, QueryEncoder
 from statgraph.lexical.bm25 import best_rows
+from statgraph.progress import Progress, silent
 
 # The kinds of dense signals: an untrained encoder, one that has learnt from the law alone, and one from questions.
 ZERO_SHOT, FROM_LAW, TRAINED = "zero-shot", "from law", "trained"
@@ -166,6 +167,7 @@ class SignalSource:
         members: the dense signals of the run.
         reuse_from: the signals folder of a run of the same articles and settings, from which indexes of the articles
             alone are copied; None to make them.
+        progress: called as reading the articles goes on.
     """
 
     articles: Sequence[Article]
@@ -175,6 +177,7 @@ class SignalSource:
     citing: Sequence[CitingText] = ()
     members: Sequence[EncodedSignal] = ()
     reuse_from: Path | None = None
+    progress: Progress = silent
 
 
 class AllScores:

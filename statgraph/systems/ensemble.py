@@ -15,6 +15,7 @@ from statgraph.corpus.records import Corpus, Question
 from statgraph.distributed import SINGLE, current_world, in_world
 from statgraph.errors import UsageError
 from statgraph.inference.frozen_questions import questions_kept
+from statgraph.progress import Progress, silent
 from statgraph.ranking.ensemble import Ensemble
 from statgraph.ranking.features import Features
 from statgraph.ranking.fixed import signal_weights
@@ -67,7 +68,8 @@ def train_ensemble(job: Job) -> DevRankings | None:
     if not current_world().is_first:
         return None
     with in_world(SINGLE), questions_kept():  # the other processes have left
-        write_parts(run, corpus, job.clock, leads=read_leads(final) if final is not None else {})
+        leads = read_leads(final) if final is not None else {}
+        write_parts(run, corpus, job.clock, leads=leads, progress=job.options.progress)
         with job.clock.step("ranker"):
             run.trees.unlink(missing_ok=True)
             if final is not None:
@@ -88,11 +90,16 @@ def train_ensemble(job: Job) -> DevRankings | None:
 
 
 def write_parts(
-    run: Run, corpus: Corpus, clock: StepClock, *, reuse_from: Run | None = None, leads: Mapping[str, float]
+    run: Run,
+    corpus: Corpus,
+    clock: StepClock,
+    *,
+    reuse_from: Run | None = None,
+    leads: Mapping[str, float],
+    progress: Progress = silent,
 ) -> None:
-    """Write what an ensemble has beside its trained members and what its ranker has learnt; what depends on the
-    articles alone is copied from `reuse_from`, a run of the same articles and settings, if there is one. `leads` is by
-    what the weights of some signals are multiplied."""
+    """Write what an ensemble has beside its trained members and what its ranker has learnt; what depends on the law
+    alone is copied from `reuse_from`, a run of the same articles and settings. `leads` multiply signals' weights."""
     with clock.step("signals"), questions_kept():
         questions = corpus.split("train")
         members = list(member_signals(run, device=run.config.device))
@@ -104,6 +111,7 @@ def write_parts(
             corpus.usable_citing(),
             members,
             reuse_from.signals if reuse_from is not None else None,
+            progress,
         )
         with artifacts.replaced_folder(run.signals) as staging:
             for name in run.config.ensemble.signals:

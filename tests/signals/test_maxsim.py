@@ -115,6 +115,13 @@ def test_it_is_of_small_laws_with_an_untrained_transformer(tmp_path, monkeypatch
     assert saved_in(tmp_path, ARTICLES[:3])
 
 
+def test_progress_is_by_articles(tmp_path, monkeypatch):
+    monkeypatch.setattr(maxsim, "_AT_ONCE", 3)
+    steps = []
+    assert saved_in(tmp_path, progress=steps.append)
+    assert [(step.done, step.total) for step in steps] == [(3, 4), (4, 4)]
+
+
 def test_a_fold_takes_the_tokens_of_the_whole(tmp_path, monkeypatch):
     whole, fold = tmp_path / "whole" / "maxsim", tmp_path / "fold"
     whole.mkdir(parents=True)
@@ -142,5 +149,5 @@ def test_damage_is_refused(tmp_path, name, damage):
 
 def test_a_run_without_its_transformer_is_refused(tmp_path):
     saved_in(tmp_path)
-    with pytest.raises(RunError, match="no transformer"):
+    with pytest.raises(RunError, match="no untrained transformer"):
         MaxSimSignal.read(tmp_path, None, [Member(TRAINED)])

@@ -323,7 +323,7 @@ class EnsemblePlan(Plan):
             with self._update.clock.step(f"member {name}"):
                 members.append(self._updated(folder))
         self._count(members)
-        write_parts(updated, self._update.corpus, self._update.clock, leads=leads)
+        write_parts(updated, self._update.corpus, self._update.clock, leads=leads, progress=self._update.texts.progress)
         if learnt is not None:
             write_trees_entries(updated, learnt)
 
