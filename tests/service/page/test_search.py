@@ -105,6 +105,15 @@ def test_while_it_searches_it_says_so(open_page, expect):
     assert page.get_attribute("#hits", "aria-busy") is None
 
 
+def test_what_is_typed_while_the_page_loads_stays(open_page, expect):
+    held = []
+    page = open_page(before=lambda page: page.route("**/api/about", lambda route: held.append(route)))
+    page.fill("#question", "deposit")
+    held[0].continue_()
+    expect(page.locator(".examples a")).to_have_count(6)
+    assert page.input_value("#question") == "deposit"
+
+
 def test_the_answer_to_the_last_question_stays(open_page, answers, expect):
     held = []
     page = open_page(before=lambda page: page.route("**/api/search", lambda route: held.append(route)))

@@ -26,7 +26,7 @@ function show({ first = false } = {}) {
   speak(chosenLanguage(lang, about?.language));
   byId("languages").value = document.documentElement.lang;
   showTheme();
-  showQuestion(q);
+  if (!first) showQuestion(q); // it stands there, unless something else has been typed meanwhile
   if (!article) showTitle(q);
   if (!about) return;
   byId("corpus").textContent = say("corpus", { name: about.corpus, count: about.in_force });
