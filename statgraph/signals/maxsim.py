@@ -18,7 +18,7 @@ from statgraph.runs.run import Run
 from statgraph.signals.dense import DenseSignal
 from statgraph.signals.signal import TRAINED, ZERO_SHOT, Answer, Asked, EncodedSignal, SignalInfo, SignalSource
 
-MOST_ARTICLES = 5_000  # some 55 kB each
+_MOST_ARTICLES = 5_000  # some 55 kB each
 _COMPARED = 100  # articles, the nearest by their one vector
 _AT_ONCE = 256  # texts in memory with the vectors of their tokens
 _TOKENS, _PLACES = "tokens.npy", "places.npz"
@@ -62,7 +62,7 @@ class MaxSimSignal:
         """Save the articles' tokens; return whether these are few enough, and the run's transformers have learnt
         nothing from questions."""
         member = _reader(source.members)
-        if member is None or len(source.articles) > MOST_ARTICLES:
+        if member is None or len(source.articles) > _MOST_ARTICLES:
             return False
         existing = source.reuse_from and source.reuse_from / MaxSimSignal.name
         if existing and existing.is_dir():

@@ -110,7 +110,7 @@ def test_it_is_of_small_laws_with_an_untrained_transformer(tmp_path, monkeypatch
     static.encoder = learnt.encoder = Words()
     assert not saved_in(tmp_path, members=[static])
     assert saved_in(tmp_path, members=[Member(), learnt])
-    monkeypatch.setattr(maxsim, "MOST_ARTICLES", 3)
+    monkeypatch.setattr(maxsim, "_MOST_ARTICLES", 3)
     assert not saved_in(tmp_path)
     assert saved_in(tmp_path, ARTICLES[:3])
 

@@ -227,6 +227,27 @@ def test_an_update_remembers_what_the_trees_have_learnt_from(train, tmp_path, to
     assert trees_entries(Run.read(tmp_path / "updated")) == entries
 
 
+def test_an_untrained_transformer_compares_word_by_word_after_an_update_too(
+    train, tmp_path, town_corpus, quick_transformer
+):
+    steps = []
+    members = f"ensemble.members=zero-shot@{quick_transformer}"
+    short = "ensemble.settings=encoder.chunk_tokens=32,encoder.max_tokens=32"
+    run = train(None, members, short, "ranker.kind=fixed", progress=steps.append)
+    assert [(step.done, step.total) for step in steps if step.name == "reading articles word by word"] == [(16, 16)]
+    retriever = Retriever.load(run.folder, device="cpu")
+    found = retriever.search(QUESTION, k=16)
+    explained = retriever.explain(QUESTION, found)
+    assert any("maxsim" in {part.source for part in why.contributions} for why in explained)  # others have the lowest
+    amended = replace(town_corpus.articles[0], text="Bridges, bridges.")
+    law = replace(town_corpus, articles=(amended, *town_corpus.articles[1:]))
+    update_run(run.folder, law, out=tmp_path / "updated")
+    runs = run, Run.read(tmp_path / "updated")
+    before, after = (np.load(each.signals / "maxsim" / "places.npz")["starts"] for each in runs)
+    assert len(before) == len(after) == 17
+    assert (np.diff(before) != np.diff(after)).tolist() == [True] + [False] * 15
+
+
 def test_what_needs_one_encoder_names_the_members_if_there_are_any(train, trained):
     run, _ = trained
     with pytest.raises(RunError, match=f"an ensemble; name one of its members with run {run.members}/NAME"):
