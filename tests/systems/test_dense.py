@@ -214,14 +214,19 @@ def together(tmp_path_factory, town_corpus, quick_settings, quick_transformer, r
 
 @pytest.fixture(scope="module")
 def alone(together, town_corpus, tmp_path_factory):
-    """Return a function that trains one of those configurations in one process and returns its folder."""
+    """Return a function that trains one of those configurations in one process and returns its folder.
+
+    They too have a cache of their own: in the tests' one other runs may have put the same texts into other shards.
+    """
     runs, _, _ = together
     folder = tmp_path_factory.mktemp("alone")
 
     def trained(name):
         if not (folder / name).exists():
             corpus = town_corpus if corpus_of(name) == "town" else without_dev(town_corpus)
-            train_run(corpus, resolve_config(*runs[name]), folder / name)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("STATGRAPH_CACHE", str(folder / "cache"))
+                train_run(corpus, resolve_config(*runs[name]), folder / name)
         return folder / name
 
     return trained
@@ -285,13 +290,13 @@ def test_one_process_writes_and_all_know_the_outcome(together):
         assert not list((folder / name).rglob(".*"))  # what is half-written begins with a dot
 
 
-def test_what_processes_embed_together_is_what_one_embeds(together, alone, statgraph_cache):
+def test_what_processes_embed_together_is_what_one_embeds(together, alone):
     _, folder, _ = together
-    alone("head")
-    vectors = list((folder / "cache" / "vectors").rglob("*.npz"))
+    one_cache, cache = (place.parent / "cache" / "vectors" for place in (alone("head"), folder / "head"))
+    vectors = list(cache.rglob("*.npz"))
     assert vectors
     for file in vectors:
-        one = np.load(statgraph_cache / file.relative_to(folder / "cache"), allow_pickle=False)
+        one = np.load(one_cache / file.relative_to(cache), allow_pickle=False)
         assert np.array_equal(np.load(file, allow_pickle=False)["vectors"], one["vectors"])
 
 
