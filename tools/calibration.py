@@ -1,29 +1,39 @@
 """`python -m tools.calibration RUN=CORPUS ...`: how far the probabilities of runs are those of being labelled.
 
 On dev the calibration is fitted again in five folds over the questions, each measured by the others. A run whose trees
-have learnt from dev is measured on test, by its own, as are all with `--test`. `--default` measures untrained runs (all
-of a law's questions are dev) instead, each by a calibration of the others, and writes that of all of them as the one
-that is shipped.
+have learnt from dev is measured on test, by its own, as are all with `--test`.
+
+`--default FOLDER` fits the shipped weights of hits again, on the sample and the small laws, nothing trained, and writes
+them; FOLDER has the files of the ten official acts. Those of questions stay. The sample is measured by the small laws,
+a small law by the sample and the others, and RUN, of a law without questions, by all of these on the dev questions of
+CORPUS.
+
 `--diagram FILE` draws the reliability of the best hits.
 """
 
 from __future__ import annotations
 
 import csv
+import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 import numpy as np
 
+from statgraph import Corpus, train
 from statgraph.corpus.store import read_corpus
-from statgraph.ranking.calibration import Calibration
+from statgraph.ranking.calibration import Calibration, Evidence, standardised
 from statgraph.ranking.ensemble import Ensemble
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_run import learnt_from, read_ensemble
 from statgraph.systems import calibrating
+from tools.small_laws import small_laws
 
+_SAMPLE = Path(__file__).parents[1] / "data" / "sample"
 _OFF_TOPIC = Path(__file__).with_name("off_topic.tsv")  # none of which any calibration has seen
+_OWN = 24  # of the questions off the topic are in the law's language, as many in another
 _BINS, _FOLDS, _DEPTH = 10, 5, 10
 _DRAWS = 200
 _COLUMNS = (
@@ -87,8 +97,7 @@ def off_topic_questions(language: str) -> list[str]:
     ]
 
 
-def _ensemble_and_lesson(run: Run, folder: str, split: str) -> tuple[Ensemble, calibrating.Lesson, str]:
-    corpus = read_corpus(folder)
+def _ensemble_and_lesson(run: Run, corpus: Corpus, split: str) -> tuple[Ensemble, calibrating.Lesson, str]:
     ensemble = read_ensemble(run, len(corpus.articles), device="cpu")
     questions = corpus.split(split)
     candidates = list(ensemble.features([question.text for question in questions]))
@@ -117,6 +126,82 @@ def _without(lesson: calibrating.Lesson, fold: int) -> calibrating.Lesson:
         questions=[lesson.questions[place] for place in kept],
         relevant=[lesson.relevant[place] for place in kept],
     )
+
+
+@dataclass(frozen=True)
+class _Untrained:
+    """A law of which nothing is trained.
+
+    Attributes:
+        off_topic: the evidence of questions that no calibration has seen.
+    """
+
+    lesson: calibrating.Lesson
+    off_topic: list[Evidence]
+
+    @classmethod
+    def of(cls, run: Run, corpus: Corpus) -> _Untrained:
+        """Return what a run says of the dev questions of its law."""
+        ensemble, lesson, language = _ensemble_and_lesson(run, corpus, "dev")
+        return cls(lesson, calibrating.evidence_of(ensemble, off_topic_questions(language)))
+
+    @classmethod
+    def trained(cls, corpus: Corpus) -> _Untrained:
+        """Return the same of a run that is made for it, without the questions."""
+        with tempfile.TemporaryDirectory(prefix="statgraph-calibration-") as folder:
+            train(replace(corpus, questions=(), citing=()), out=Path(folder) / "run")
+            return cls.of(Run.read(Path(folder) / "run"), corpus)
+
+    def measured(self, name: str, by: Calibration) -> Measured:
+        """Return what another law's calibration says of the questions."""
+        by = replace(by, off_topic=self.lesson.off_topic_cosine)
+        return Measured(
+            name,
+            [by.probabilities(known)[:_DEPTH] for known in self.lesson.questions],
+            [relevant[:_DEPTH] for relevant in self.lesson.relevant],
+            np.array([by.probabilities(known).max(initial=0.0) for known in self.off_topic]),
+        )
+
+
+def joined(lessons: Sequence[calibrating.Lesson]) -> calibrating.Lesson:
+    """Return lessons of several laws as one, which counts as one law: cosines in each law's own units."""
+
+    def of_laws(questions) -> list[Evidence]:
+        return [
+            Evidence(*standardised(known, lesson.off_topic_cosine), known.named)
+            for lesson in lessons
+            for known in questions(lesson)
+        ]
+
+    relevant = [hits for lesson in lessons for hits in lesson.relevant]
+    return calibrating.Lesson(of_laws(lambda one: one.questions), relevant, of_laws(lambda one: one.off_topic))
+
+
+def fit_default(acts: Path, others: Sequence[tuple[str, Run, Corpus]]) -> list[Measured]:
+    """Write the shipped weights; return the probabilities of each law by what has not seen it."""
+    small_corpora = list(small_laws(acts))
+    known = read_corpus(_SAMPLE)
+    questions = tuple(replace(one, split="dev") for one in known.questions if one.split != "test")
+    sample = _Untrained.trained(replace(known, questions=questions))
+    small = [_Untrained.trained(law) for law in small_corpora]
+    shipped = Calibration.read(calibrating.DEFAULT)
+
+    def fitted(lessons: list[calibrating.Lesson]) -> Calibration:
+        fitted_on = f"questions about {1 + len(small)} laws, none of them trained on"
+        return replace(calibrating.fitted(lessons, fitted_on), question=shipped.question)
+
+    laws = [sample.measured("sample", fitted([joined([law.lesson for law in small])]))]
+    each = []
+    for law in small:
+        rest = joined([other.lesson for other in small if other is not law])
+        each.append(law.measured("", fitted([sample.lesson, rest])))
+    hits, relevant = ([one for law in each for one in getattr(law, name)] for name in ("hits", "relevant"))
+    off_topic = [law.off_topic[half] for half in (slice(_OWN), slice(_OWN, None)) for law in each]
+    laws.append(Measured("small laws", hits, relevant, np.concatenate(off_topic)))
+    default = fitted([sample.lesson, joined([law.lesson for law in small])])
+    laws += [_Untrained.of(run, corpus).measured(name, default) for name, run, corpus in others]
+    default.write(calibrating.DEFAULT)
+    return laws
 
 
 def report(measured: Measured) -> str:
@@ -159,35 +244,30 @@ def draw(laws: list[Measured], path: Path) -> None:
 
 
 @click.command(help=__doc__)
-@click.argument("runs", metavar="RUN=CORPUS...", nargs=-1, required=True)
-@click.option("--default", "is_default", is_flag=True)
+@click.argument("runs", metavar="RUN=CORPUS...", nargs=-1)
+@click.option("--default", "acts", metavar="FOLDER", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--test", "on_test", is_flag=True)
 @click.option("--diagram", type=click.Path(path_type=Path))
-def main(runs: tuple[str, ...], is_default: bool, on_test: bool, diagram: Path | None) -> None:
+def main(runs: tuple[str, ...], acts: Path | None, on_test: bool, diagram: Path | None) -> None:
     """Measure the calibration of runs."""
-    known = []
-    for text in runs:
-        folder, _, corpus = text.partition("=")
-        run = Run.read(folder)
-        split = "test" if on_test or learnt_from(run) == "dev" else "dev"
-        known.append((f"{Path(corpus).name}, {split}", run, *_ensemble_and_lesson(run, corpus, split)))
-    laws = []
-    for name, run, ensemble, lesson, language in known:
-        if is_default:
-            others = calibrating.fitted([other for _, _, _, other, _ in known if other is not lesson], "")
-            by = [replace(others, off_topic=lesson.off_topic_cosine)]
-        elif not on_test and learnt_from(run) != "dev":
-            by = [calibrating.fitted([_without(lesson, fold)], "") for fold in range(_FOLDS)]
-        else:
-            by = [Calibration.read(run.calibration)]
-        laws.append(_measured(name, ensemble, lesson, language, by))
+    pairs = [each.partition("=")[::2] for each in runs]
+    named = [(Path(corpus).name, Run.read(run), read_corpus(corpus)) for run, corpus in pairs]
+    laws = [_of_run(*each, on_test=on_test) for each in named] if acts is None else fit_default(acts, named)
     print(f"| {' | '.join(_COLUMNS)} |\n| --- |{' ---: |' * (len(_COLUMNS) - 1)}")
     print("\n".join(map(report, laws)))
     if diagram is not None:
         draw(laws, diagram)
-    if is_default:
-        fitted_on = f"questions about {len(known)} laws, none of them trained on"
-        calibrating.fitted([lesson for _, _, _, lesson, _ in known], fitted_on).write(calibrating.DEFAULT)
+
+
+def _of_run(name: str, run: Run, corpus: Corpus, *, on_test: bool) -> Measured:
+    is_own = on_test or learnt_from(run) == "dev"
+    split = "test" if is_own else "dev"
+    ensemble, lesson, language = _ensemble_and_lesson(run, corpus, split)
+    if is_own:
+        by = [Calibration.read(run.calibration)]
+    else:
+        by = [calibrating.fitted([_without(lesson, fold)], "") for fold in range(_FOLDS)]
+    return _measured(f"{name}, {split}", ensemble, lesson, language, by)
 
 
 if __name__ == "__main__":

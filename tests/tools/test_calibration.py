@@ -1,7 +1,19 @@
 import numpy as np
 import pytest
 
-from tools.calibration import Measured, auroc, draw, expected_calibration_error, noise, off_topic_questions, report
+from statgraph.ranking.calibration import HIT_EVIDENCE, Evidence
+from statgraph.systems.calibrating import Lesson
+from tools.calibration import (
+    Measured,
+    auroc,
+    draw,
+    expected_calibration_error,
+    joined,
+    noise,
+    off_topic_questions,
+    report,
+)
+from tools.small_laws import small_laws
 
 
 def test_the_error_is_the_distance_of_each_bin_by_its_size():
@@ -32,3 +44,26 @@ def test_a_law_is_a_row_and_a_diagram(tmp_path):
     assert report(law).startswith("| law | 1 | 0.500 | 1.000 | 0.100 |")
     draw([law, law], tmp_path / "diagram.svg")
     assert (tmp_path / "diagram.svg").read_text().startswith("<?xml")
+
+
+def test_laws_are_joined_each_in_its_own_units():
+    def known(cosine):
+        return Evidence(np.array([0.5, cosine]), np.full((1, len(HIT_EVIDENCE)), cosine), np.zeros(1))
+
+    near, far = (
+        Lesson([known(mean + 2 * std)], [np.array([True])], [known(mean - std), known(mean + std)])
+        for mean, std in ((0.8, 0.1), (0.3, 0.05))
+    )
+    both = joined([near, far])
+    assert both.off_topic_cosine == pytest.approx((0, 1))
+    assert [tuple(one.question) for one in both.questions] == [pytest.approx((0.5, 2))] * 2
+    assert [one.hits[0, HIT_EVIDENCE.index("cosine")] for one in both.questions] == pytest.approx([2, 2])
+    assert len(both.relevant) == 2
+
+
+def test_small_laws_have_dev_questions_with_their_articles(tmp_path):
+    laws = small_laws(tmp_path)
+    shown = [next(laws) for _ in range(8)]  # the others need files that are not part of the project
+    assert [len(law.split("dev")) for law in shown] == [20, 20, 8, 8, 8, 8, 8, 8]
+    known = {article.article_id: article for article in shown[2].articles}
+    assert [known[each].number for each in shown[2].split("dev")[0].article_ids] == ["Art. 7"]
