@@ -1,0 +1,37 @@
+import numpy as np
+import pytest
+
+from benchmarks.measures.ensemble_query import fused, measure, rows_of
+from benchmarks.settings import Settings
+from statgraph import train
+from statgraph.corpus.catalogue import sample_folder
+from statgraph.corpus.store import read_corpus
+from statgraph.errors import RunError
+
+
+def test_ranks_are_fused_by_their_reciprocals():
+    # 1/61 + 1/62 for row 1 in both rankings, 1/61 for 2, 1/62 for 0, and 3 in none.
+    assert fused((np.array([1, 0]), np.array([2, 1])), 4).tolist() == [1, 2, 0]
+
+
+@pytest.mark.parametrize(("ours", "asked_s", "holds"), [(0.010, 0.012, (True, True)), (0.019, 0.012, (False, False))])
+def test_the_rows_are_of_the_time_and_of_the_rival(ours, asked_s, holds):
+    time, rival = rows_of("one question", asked_s, [ours] * 3, [0.020] * 3, (50.0, 40.0))
+    assert (time.holds, rival.holds) == holds
+    assert time.asked == "p50 under 12 ms"
+    assert "Of 3 dev questions" in time.note
+    assert "Quality on dev 50.0, the rival's 40.0" in time.note
+    assert rival.reached.startswith("2.0 times" if ours == 0.010 else "1.1 times")
+    assert bool(rival.note) != rival.holds
+
+
+def test_an_ensemble_is_asked_beside_the_plain_program(tmp_path, sample_run):
+    untrained = ["ensemble.members=zero-shot@embedded:static", "ranker.kind=fixed"]
+    run = train(read_corpus(sample_folder()), settings=untrained, out=tmp_path / "run")
+    time, rival = measure(Settings(sample_folder(), run.folder, quick=True, any_commit=True))
+    assert "1 members" in time.what
+    assert len(time.figures["seconds"]) == 3
+    assert time.figures["quality"][0] > time.figures["quality"][1] > 0
+    assert rival.against.startswith("bm25s")
+    with pytest.raises(RunError, match="not an ensemble"):
+        measure(Settings(sample_folder(), sample_run.folder, quick=True, any_commit=True))
