@@ -69,6 +69,7 @@ if (sys.argv[1], os.environ["RANK"]) in {("early", "1"), ("killed early", "0")}:
         try:
             while sys.argv[1] == "early":  # until the other one has ended
                 store.add("asked", 1)
+            store.wait(["joined"])
         except RuntimeError:
             pass
         raise distributed.DistNetworkError("Connection reset by peer")
@@ -76,6 +77,7 @@ if (sys.argv[1], os.environ["RANK"]) in {("early", "1"), ("killed early", "0")}:
     distributed.init_process_group = join_in_part
 with launched(report) as world:
     if sys.argv[1].startswith("killed") and world.rank == 1:
+        distributed.PrefixStore("statgraph", world.store).set("joined", "")
         os._exit(9)
     if sys.argv[1] in ("all", "early") or world.rank == 1:
         raise UsageError("graph.layers: 0 is no depth; give 1 or more")

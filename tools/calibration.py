@@ -33,7 +33,6 @@ from tools.small_laws import small_laws
 
 _SAMPLE = Path(__file__).parents[1] / "data" / "sample"
 _OFF_TOPIC = Path(__file__).with_name("off_topic.tsv")  # none of which any calibration has seen
-_OWN = 24  # of the questions off the topic are in the law's language, as many in another
 _BINS, _FOLDS, _DEPTH = 10, 5, 10
 _DRAWS = 200
 _COLUMNS = (
@@ -196,8 +195,8 @@ def fit_default(acts: Path, others: Sequence[tuple[str, Run, Corpus]]) -> list[M
         rest = joined([other.lesson for other in small if other is not law])
         each.append(law.measured("", fitted([sample.lesson, rest])))
     hits, relevant = ([one for law in each for one in getattr(law, name)] for name in ("hits", "relevant"))
-    off_topic = [law.off_topic[half] for half in (slice(_OWN), slice(_OWN, None)) for law in each]
-    laws.append(Measured("small laws", hits, relevant, np.concatenate(off_topic)))
+    own, other = zip(*(np.split(law.off_topic, 2) for law in each), strict=True)
+    laws.append(Measured("small laws", hits, relevant, np.concatenate([*own, *other])))
     default = fitted([sample.lesson, joined([law.lesson for law in small])])
     laws += [_Untrained.of(run, corpus).measured(name, default) for name, run, corpus in others]
     default.write(calibrating.DEFAULT)
@@ -250,6 +249,8 @@ def draw(laws: list[Measured], path: Path) -> None:
 @click.option("--diagram", type=click.Path(path_type=Path))
 def main(runs: tuple[str, ...], acts: Path | None, on_test: bool, diagram: Path | None) -> None:
     """Measure the calibration of runs."""
+    if not runs and acts is None:
+        raise click.UsageError("name a RUN=CORPUS, or --default FOLDER")
     pairs = [each.partition("=")[::2] for each in runs]
     named = [(Path(corpus).name, Run.read(run), read_corpus(corpus)) for run, corpus in pairs]
     laws = [_of_run(*each, on_test=on_test) for each in named] if acts is None else fit_default(acts, named)
