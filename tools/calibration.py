@@ -25,7 +25,6 @@ import numpy as np
 from statgraph import Corpus, train
 from statgraph.corpus.store import read_corpus
 from statgraph.ranking.calibration import Calibration, Evidence, standardised
-from statgraph.ranking.ensemble import Ensemble
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_run import learnt_from, read_ensemble
 from statgraph.systems import calibrating
@@ -96,20 +95,20 @@ def off_topic_questions(language: str) -> list[str]:
     ]
 
 
-def _ensemble_and_lesson(run: Run, corpus: Corpus, split: str) -> tuple[Ensemble, calibrating.Lesson, str]:
+def _lesson_and_off_topic(run: Run, corpus: Corpus, split: str) -> tuple[calibrating.Lesson, list[Evidence]]:
+    """Return what a run knows of the questions of a split, and of questions that no calibration has seen."""
     ensemble = read_ensemble(run, len(corpus.articles), device="cpu")
     questions = corpus.split(split)
     candidates = list(ensemble.features([question.text for question in questions]))
     scores = [ensemble.ranker.scores(features) for features in candidates]
     lesson = calibrating.lesson(ensemble, corpus, questions, candidates, scores, seed=run.config.seed)
-    return ensemble, lesson, corpus.language
+    return lesson, calibrating.evidence_of(ensemble, off_topic_questions(corpus.language))
 
 
 def _measured(
-    name: str, ensemble: Ensemble, lesson: calibrating.Lesson, language: str, by: list[Calibration]
+    name: str, lesson: calibrating.Lesson, off_topic: Sequence[Evidence], by: Sequence[Calibration]
 ) -> Measured:
     """Return what calibrations say of the questions, the one of a question's place modulo their number of each."""
-    off_topic = calibrating.evidence_of(ensemble, off_topic_questions(language))
     return Measured(
         name,
         [by[place % len(by)].probabilities(known)[:_DEPTH] for place, known in enumerate(lesson.questions)],
@@ -141,8 +140,7 @@ class _Untrained:
     @classmethod
     def of(cls, run: Run, corpus: Corpus) -> _Untrained:
         """Return what a run says of the dev questions of its law."""
-        ensemble, lesson, language = _ensemble_and_lesson(run, corpus, "dev")
-        return cls(lesson, calibrating.evidence_of(ensemble, off_topic_questions(language)))
+        return cls(*_lesson_and_off_topic(run, corpus, "dev"))
 
     @classmethod
     def trained(cls, corpus: Corpus) -> _Untrained:
@@ -153,13 +151,7 @@ class _Untrained:
 
     def measured(self, name: str, by: Calibration) -> Measured:
         """Return what another law's calibration says of the questions."""
-        by = replace(by, off_topic=self.lesson.off_topic_cosine)
-        return Measured(
-            name,
-            [by.probabilities(known)[:_DEPTH] for known in self.lesson.questions],
-            [relevant[:_DEPTH] for relevant in self.lesson.relevant],
-            np.array([by.probabilities(known).max(initial=0.0) for known in self.off_topic]),
-        )
+        return _measured(name, self.lesson, self.off_topic, [replace(by, off_topic=self.lesson.off_topic_cosine)])
 
 
 def joined(lessons: Sequence[calibrating.Lesson]) -> calibrating.Lesson:
@@ -263,12 +255,12 @@ def main(runs: tuple[str, ...], acts: Path | None, on_test: bool, diagram: Path 
 def _of_run(name: str, run: Run, corpus: Corpus, *, on_test: bool) -> Measured:
     is_own = on_test or learnt_from(run) == "dev"
     split = "test" if is_own else "dev"
-    ensemble, lesson, language = _ensemble_and_lesson(run, corpus, split)
+    lesson, off_topic = _lesson_and_off_topic(run, corpus, split)
     if is_own:
         by = [Calibration.read(run.calibration)]
     else:
         by = [calibrating.fitted([_without(lesson, fold)], "") for fold in range(_FOLDS)]
-    return _measured(f"{name}, {split}", ensemble, lesson, language, by)
+    return _measured(f"{name}, {split}", lesson, off_topic, by)
 
 
 if __name__ == "__main__":
