@@ -320,6 +320,13 @@ class EnsembleConfig:
         help="For how many of the top articles those of the same section, those they cite and those that cite them "
         "are candidates too.",
     )
+    centring: float = setting(
+        0.0,
+        at_least=0,
+        later=True,
+        help="Share of the mean question that is taken from each question's vector before an untrained encoder's "
+        "articles are compared with it.",
+    )
     settings: tuple[str, ...] = setting((), help="Settings `a.b=c` that the members are trained with.")
 
 

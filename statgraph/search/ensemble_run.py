@@ -18,6 +18,7 @@ from statgraph.ranking.learnt import LambdaMartRanker
 from statgraph.registry import SIGNALS
 from statgraph.runs.run import Run
 from statgraph.search.ranker import question_reader
+from statgraph.signals.centring import read_centre
 from statgraph.signals.dense import DenseSignal
 from statgraph.signals.lexical import LexicalSignal, TextSignal
 from statgraph.signals.signal import Signal, signal_info
@@ -42,9 +43,8 @@ def member_signals(run: Run, *, device: str = "auto", precision: str = "float32"
     folders = [member.query_encoder for member in members.values()]
     encoders = read_query_encoders(folders, device=device, precision=precision)
     for (name, member), encoder in zip(members.items(), encoders, strict=True):
-        yield DenseSignal(
-            name, member.kind.signal_kind(member.config), ArticleIndex.load(member.index, device=device), encoder
-        )
+        kind, index = member.kind.signal_kind(member.config), ArticleIndex.load(member.index, device=device)
+        yield DenseSignal(name, kind, index, encoder, read_centre(run.signals, name))
 
 
 def learnt_from(run: Run) -> str | None:

@@ -8,6 +8,7 @@ from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.query import Ranked
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.query_encoder import QueryEncoder
+from statgraph.signals.centring import Centre
 from statgraph.signals.signal import FROM_LAW, TRAINED, ZERO_SHOT, Answer, Asked, SignalInfo
 
 _WORDS = {
@@ -27,13 +28,14 @@ _AT_ONCE = 16  # texts: a long question's nine and more, and few to search for i
 
 
 class DenseSignal:
-    """A member's query encoder over its index, of one of `KINDS`."""
+    """A member's query encoder over its index, of one of `KINDS`; `centre` is what is taken from questions."""
 
-    def __init__(self, name: str, kind: str, index: ArticleIndex, encoder: QueryEncoder):
+    def __init__(self, name: str, kind: str, index: ArticleIndex, encoder: QueryEncoder, centre: Centre | None = None):
         self.name = name
         self.kind = kind
         self.info = KINDS[kind]
         self.encoder = encoder
+        self.centre = centre or Centre()
         self._index = index
 
     @property
@@ -48,7 +50,7 @@ class DenseSignal:
 
     def ask(self, asked: Asked) -> list[Answer]:
         """Return the inner products with each question's vector; the index is searched for those that are looked at."""
-        batch = _Batch(self._index, asked.vectors(self.encoder))
+        batch = _Batch(self._index, asked.vectors(self.encoder) - self.centre.question)
         return [_Products(batch, place) for place in range(len(asked.texts))]
 
 

@@ -15,6 +15,7 @@ from statgraph.corpus.structure import gathered
 from statgraph.inference.query_encoder import HeadEncoder
 from statgraph.progress import counted
 from statgraph.runs.run import Run
+from statgraph.signals.centring import units
 from statgraph.signals.dense import DenseSignal
 from statgraph.signals.signal import TRAINED, ZERO_SHOT, Answer, Asked, EncodedSignal, SignalInfo, SignalSource
 
@@ -74,9 +75,9 @@ class MaxSimSignal:
         for start in range(0, len(texts), _AT_ONCE):
             vectors = member.encoder.base.passage_tokens(texts[start : start + _AT_ONCE])
             counts += map(len, vectors)
-            units = _units(np.concatenate(vectors))
-            scales.append(np.abs(units).max(axis=1) / np.iinfo(np.int8).max)
-            tokens.append(np.rint(units / scales[-1][:, None]).astype(np.int8))
+            known = units(np.concatenate(vectors))
+            scales.append(np.abs(known).max(axis=1) / np.iinfo(np.int8).max)
+            tokens.append(np.rint(known / scales[-1][:, None]).astype(np.int8))
             report(len(counts) - 1, len(texts))
         np.save(folder / _TOKENS, np.concatenate(tokens), allow_pickle=False)
         np.savez(folder / _PLACES, scales=np.concatenate(scales), starts=np.cumsum(counts))
@@ -116,7 +117,8 @@ class MaxSimSignal:
             return np.empty(0, dtype=np.float32)
         tokens, places = gathered((self._starts, self._tokens), rows)
         scales, _ = gathered((self._starts, self._scales), rows)
-        cosines = _units(question) @ tokens.astype(np.float32).T * scales  # (question's tokens, articles' tokens)
+        centred = units(question) - self._member.centre.token
+        cosines = centred @ tokens.astype(np.float32).T * scales  # (question's tokens, articles' tokens)
         return np.maximum.reduceat(cosines, np.searchsorted(places, np.arange(len(rows))), axis=1).mean(axis=0)
 
 
@@ -150,7 +152,3 @@ def _reader(members: Sequence[EncodedSignal]) -> DenseSignal | None:
     if any(member.kind == TRAINED for member in transformers):
         return None
     return next((member for member in transformers if member.kind == ZERO_SHOT), None)
-
-
-def _units(vectors: np.ndarray) -> np.ndarray:
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)

@@ -36,7 +36,9 @@ from statgraph.search.ensemble_run import (
     read_ensemble,
     trees_entries,
 )
-from statgraph.signals.signal import Signal, SignalSource
+from statgraph.signals.centring import write_centres
+from statgraph.signals.maxsim import MaxSimSignal
+from statgraph.signals.signal import ZERO_SHOT, Signal, SignalSource
 from statgraph.systems.calibrating import calibrate
 from statgraph.systems.job import Job, StepClock
 from statgraph.systems.leading import ENOUGH_TO_LEAD, FACTORS, LEADS, leading_signal, read_leads
@@ -118,6 +120,10 @@ def write_parts(
                 (staging / name).mkdir()
                 if not SIGNALS.load(name).write(source, staging / name):  # nothing to say about this law
                     (staging / name).rmdir()
+            share, untrained = run.config.ensemble.centring, [each for each in members if each.kind == ZERO_SHOT]
+            if share and untrained:
+                texts, by_token = [question.text for question in questions], (staging / MaxSimSignal.name).is_dir()
+                write_centres(untrained, texts, share, staging, tokens=by_token)
         _write_weights(run, questions, [*other_signals(run, members), *members], leads)
 
 

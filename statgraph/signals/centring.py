@@ -1,0 +1,68 @@
+"""What all questions have in common, which is taken out of a question before an untrained encoder compares it: some
+articles lie near to whatever is asked (hubs: Radovanović et al. 2010)."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from statgraph import artifacts
+from statgraph.inference.query_encoder import HeadEncoder, QueryEncoder
+
+if TYPE_CHECKING:
+    from statgraph.signals.dense import DenseSignal
+
+CENTRES = "centres.npz"  # in the folder of a run's signals
+_LAY_QUESTIONS = Path(__file__).with_name("lay_questions.tsv")
+
+
+@dataclass(frozen=True, eq=False)
+class Centre:
+    """What is taken from a question's vector, (width,) float32, and from that of each of its tokens, (width,) float32;
+    both 0 where nothing is."""
+
+    question: np.ndarray | float = 0.0
+    token: np.ndarray | float = 0.0
+
+
+def units(vectors: np.ndarray) -> np.ndarray:
+    """Return the vectors at length 1."""
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+
+
+def write_centres(
+    members: Sequence[DenseSignal], questions: Sequence[str], share: float, folder: Path, *, tokens: bool
+) -> None:
+    """Save for each member a share of the mean vector of everyday questions about law in seven languages and of the
+    training questions, and of the mean vector of their tokens if asked for."""
+    with _LAY_QUESTIONS.open(encoding="utf-8", newline="") as file:
+        _, *rows = csv.reader(file, delimiter="\t")
+    texts = [text for row in rows for text in row] + list(questions)
+    centres = {}
+    for member in members:
+        encoder: QueryEncoder = member.encoder
+        centres[f"{member.name} question"] = share * encoder.encode(texts).mean(axis=0)
+        if tokens and isinstance(encoder, HeadEncoder):
+            of_texts = encoder.base.encode_tokens(texts)[1]
+            centres[f"{member.name} token"] = share * units(np.concatenate(of_texts)).mean(axis=0)
+    np.savez(folder / CENTRES, **centres)
+
+
+def read_centre(folder: Path, name: str) -> Centre:
+    """Return the centre of a member, nothing where the run has none.
+
+    Raises:
+        RunError: if the file is damaged.
+    """
+    if not (folder / CENTRES).is_file():
+        return Centre()
+    with artifacts.reading(folder / CENTRES, "train the run again"), np.load(folder / CENTRES) as saved:
+        found = Centre(*(saved.get(f"{name} {part}", 0.0) for part in ("question", "token")))
+        if not all(np.isfinite(part).all() for part in (found.question, found.token)):
+            raise ValueError("a vector that is not finite")
+    return found
