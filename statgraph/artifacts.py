@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import glob
 import hashlib
 import json
@@ -160,6 +161,12 @@ def array_damage_as_value_error() -> Iterator[None]:
 def read_json(path: Path) -> dict:
     """Return the JSON object in a file."""
     return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def read_table(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a tab-separated table of the package, by the names in its first line."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 def read_object(path: Path, *, remedy: str) -> dict:

@@ -15,9 +15,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from packaging.requirements import Requirement
 
+from statgraph import artifacts
 from statgraph.errors import StatgraphError, described, reason_of
 
 PYTHON_RANGE = ((3, 11), (3, 12))
@@ -157,25 +159,8 @@ def check_npm() -> Check:
 
 # An extra of statgraph, or an extension with its extra in brackets -> (what it is for, the packages that it brings).
 OPTIONAL = {
-    "extra onnx": ("quicker questions on a CPU, and export --to onnx", ("onnx", "onnx_ir", "onnxruntime")),
-    "extra serve": ("statgraph serve", ("fastapi", "prometheus_client", "uvicorn")),
-    "extra parquet": ("import parquet, and export --to parquet", ("pyarrow",)),
-    "catalogue": ("fetch, and import bsard and legi", ("statgraph_catalogue",)),
-    "chat": ("augment --generator chat", ("statgraph_chat",)),
-    "documents": ("import docx, html, md, txt and xlsx", ("statgraph_documents", "openpyxl")),
-    "engines[lance]": ("index --engine lance", ("statgraph_engines", "lancedb")),
-    "engines[milvus]": ("index --engine milvus", ("statgraph_engines", "pymilvus")),
-    "exports": ("export, and quicken", ("statgraph_exports",)),
-    "integrations[langchain]": ("statgraph.integrations.langchain", ("statgraph_integrations", "langchain_core")),
-    "integrations[llamaindex]": ("statgraph.integrations.llamaindex", ("statgraph_integrations", "llama_index")),
-    "integrations[haystack]": ("statgraph.integrations.haystack", ("statgraph_integrations", "haystack")),
-    "integrations[mteb]": ("statgraph.integrations.mteb", ("statgraph_integrations", "mteb")),
-    "integrations[ir-datasets]": ("statgraph.integrations.ir_datasets", ("statgraph_integrations", "ir_datasets")),
-    "integrations[mcp]": ("statgraph mcp", ("statgraph_integrations", "mcp")),
-    "plots": ("statgraph plot, and the pictures of tune", ("statgraph_plots", "matplotlib")),
-    "sharding": ("statgraph embed, and update --vectors", ("statgraph_sharding", "ray", "pyarrow")),
-    "studies": ("statgraph reproduce", ("statgraph_studies",)),
-    "tuning": ("statgraph tune", ("statgraph_tuning", "optuna")),
+    row["name"]: (row["purpose"], row["packages"].split(", "))
+    for row in artifacts.read_table(Path(__file__).with_name("optional.tsv"))
 }
 
 

@@ -34,7 +34,7 @@ def about(loaded_run: LoadedRun, *, as_of: str, takes_feedback: bool, explains: 
         dated=loaded_run.retriever.has_dates,
         by_words=loaded_run.retriever.by_words,
         explains=explains,
-        signals={name: info.words_of(name) for name, info in loaded_run.retriever.signals.items()},
+        signals={name: dict(info.words) for name, info in loaded_run.retriever.signals.items()},
         feedback=takes_feedback,
         version=__version__,
     )

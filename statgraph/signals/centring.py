@@ -3,19 +3,15 @@ articles lie near to whatever is asked (hubs: Radovanović et al. 2010)."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.inference.query_encoder import HeadEncoder, QueryEncoder
-
-if TYPE_CHECKING:
-    from statgraph.signals.dense import DenseSignal
+from statgraph.inference.query_encoder import HeadEncoder
+from statgraph.signals.signal import EncodedSignal
 
 CENTRES = "centres.npz"  # in the folder of a run's signals
 _LAY_QUESTIONS = Path(__file__).with_name("lay_questions.tsv")
@@ -36,19 +32,16 @@ def units(vectors: np.ndarray) -> np.ndarray:
 
 
 def write_centres(
-    members: Sequence[DenseSignal], questions: Sequence[str], share: float, folder: Path, *, tokens: bool
+    members: Sequence[EncodedSignal], questions: Sequence[str], share: float, folder: Path, *, tokens: bool
 ) -> None:
     """Save for each member a share of the mean vector of everyday questions about law in seven languages and of the
     training questions, and of the mean vector of their tokens if asked for."""
-    with _LAY_QUESTIONS.open(encoding="utf-8", newline="") as file:
-        _, *rows = csv.reader(file, delimiter="\t")
-    texts = [text for row in rows for text in row] + list(questions)
+    texts = [text for row in artifacts.read_table(_LAY_QUESTIONS) for text in row.values()] + list(questions)
     centres = {}
     for member in members:
-        encoder: QueryEncoder = member.encoder
-        centres[f"{member.name} question"] = share * encoder.encode(texts).mean(axis=0)
-        if tokens and isinstance(encoder, HeadEncoder):
-            of_texts = encoder.base.encode_tokens(texts)[1]
+        centres[f"{member.name} question"] = share * member.encoder.encode(texts).mean(axis=0)
+        if tokens and isinstance(member.encoder, HeadEncoder):
+            of_texts = member.encoder.base.encode_tokens(texts)[1]
             centres[f"{member.name} token"] = share * units(np.concatenate(of_texts)).mean(axis=0)
     np.savez(folder / CENTRES, **centres)
 

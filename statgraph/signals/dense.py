@@ -9,16 +9,9 @@ from statgraph.corpus.query import Ranked
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.query_encoder import QueryEncoder
 from statgraph.signals.centring import Centre
-from statgraph.signals.signal import FROM_LAW, TRAINED, ZERO_SHOT, Answer, Asked, SignalInfo
+from statgraph.signals.signal import FROM_LAW, TRAINED, ZERO_SHOT, Answer, Asked, SignalInfo, words_by_signal
 
-_WORDS = {
-    "de": "Seine Bedeutung",
-    "en": "Its meaning",
-    "es": "Su significado",
-    "fr": "Son sens",
-    "it": "Il suo significato",
-    "nl": "De betekenis",
-}
+_WORDS = words_by_signal()["dense"]
 KINDS = {
     ZERO_SHOT: SignalInfo(weight=1.0, named=True, words=_WORDS),
     FROM_LAW: SignalInfo(weight=0.3, named=True, words=_WORDS),

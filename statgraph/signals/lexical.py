@@ -10,7 +10,16 @@ from statgraph import artifacts
 from statgraph.encoders.article_text import PATH_SEPARATOR, article_text
 from statgraph.lexical.bm25 import BM25
 from statgraph.runs.run import Run
-from statgraph.signals.signal import ZERO_SHOT, AllScores, Answer, Asked, EncodedSignal, SignalInfo, SignalSource
+from statgraph.signals.signal import (
+    ZERO_SHOT,
+    AllScores,
+    Answer,
+    Asked,
+    EncodedSignal,
+    SignalInfo,
+    SignalSource,
+    words_by_signal,
+)
 
 _HALF_DOUBT_AT = 20  # training questions
 _DOUBT = "doubt.json"
@@ -90,17 +99,7 @@ class TextSignal(LexicalSignal):
     """BM25 over an article's path and text."""
 
     kind = name = "bm25"
-    info = SignalInfo(
-        weight=1.0,
-        words={
-            "de": "Seine Wörter",
-            "en": "Its words",
-            "es": "Sus palabras",
-            "fr": "Ses mots",
-            "it": "Le sue parole",
-            "nl": "De eigen woorden",
-        },
-    )
+    info = SignalInfo(weight=1.0, words=words_by_signal()["bm25"])
 
     @staticmethod
     def texts(source: SignalSource) -> list[str]:
@@ -121,17 +120,7 @@ class HeadingsSignal(LexicalSignal):
     kind = name = "headings"
     # Headings are a few words long and hold each once: chosen on the dev questions of legi-fr and stard.
     parameters: Mapping[str, float] = {"k1": 1.2, "b": 0.4}
-    info = SignalInfo(
-        weight=0.1,
-        words={
-            "de": "Wörter seiner Überschriften",
-            "en": "Words of its headings",
-            "es": "Las palabras de sus epígrafes",
-            "fr": "Les mots de ses intitulés",
-            "it": "Le parole delle sue rubriche",
-            "nl": "Woorden uit de opschriften",
-        },
-    )
+    info = SignalInfo(weight=0.1, words=words_by_signal()["headings"])
 
     @staticmethod
     def texts(source: SignalSource) -> list[str]:
@@ -145,17 +134,7 @@ class CitingSignal(LexicalSignal):
     kind = name = "citing"
     from_articles = False
     own_words = 0.6
-    info = SignalInfo(
-        weight=0.5,
-        words={
-            "de": "Ratgeber und andere Texte, die ihn zitieren",
-            "en": "Guides and other texts that cite it",
-            "es": "Guías y otros textos que lo citan",
-            "fr": "Des guides et d’autres textes qui le citent",
-            "it": "Guide e altri testi che lo citano",
-            "nl": "Gidsen en andere teksten die ernaar verwijzen",
-        },
-    )
+    info = SignalInfo(weight=0.5, words=words_by_signal()["citing"])
 
     @staticmethod
     def texts(source: SignalSource) -> list[str]:

@@ -17,7 +17,16 @@ from statgraph.progress import counted
 from statgraph.runs.run import Run
 from statgraph.signals.centring import units
 from statgraph.signals.dense import DenseSignal
-from statgraph.signals.signal import TRAINED, ZERO_SHOT, Answer, Asked, EncodedSignal, SignalInfo, SignalSource
+from statgraph.signals.signal import (
+    TRAINED,
+    ZERO_SHOT,
+    Answer,
+    Asked,
+    EncodedSignal,
+    SignalInfo,
+    SignalSource,
+    words_by_signal,
+)
 
 _MOST_ARTICLES = 5_000  # some 55 kB each
 _COMPARED = 100  # articles, the nearest by their one vector
@@ -40,17 +49,7 @@ class MaxSimSignal:
     """
 
     kind = name = "maxsim"
-    info = SignalInfo(
-        weight=1.0,
-        words={
-            "de": "Die Bedeutung seiner Wörter",
-            "en": "What its words mean",
-            "es": "El significado de sus palabras",
-            "fr": "Le sens de ses mots",
-            "it": "Il significato delle sue parole",
-            "nl": "De betekenis van de woorden",
-        },
-    )
+    info = SignalInfo(weight=1.0, words=words_by_signal()["maxsim"])
 
     def __init__(self, tokens: np.ndarray, scales: np.ndarray, starts: np.ndarray, member: DenseSignal):
         self._tokens = tokens

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
+from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.query import Ranked
@@ -32,7 +34,7 @@ class SignalInfo:
         saved: whether it has files of its own in a run, and so is there only where its folder is.
         named: whether other signals say the same, so that a line for those who know them gives the name too.
         words: what it says of an article, in a reader's words, by the language of the page; those that say the same are
-            one reason on the page. `{name}` stands for the signal's name.
+            one reason on the page.
     """
 
     weight: float = 0.3
@@ -41,14 +43,16 @@ class SignalInfo:
     named: bool = False
     words: Mapping[str, str] = field(default_factory=dict)
 
-    def words_of(self, name: str) -> dict[str, str]:
-        """Return the words for a signal of a name, by language."""
-        return {language: words.format(name=name) for language, words in self.words.items()}
-
     def label(self, name: str) -> str:
         """Return the English words for a signal of a name as they stand within a line; without words, its name."""
-        words = self.words_of(name).get("en", "")
+        words = self.words.get("en", "")
         return (words[:1].lower() + words[1:] + f", by {name}" * self.named) if words else name
+
+
+@cache
+def words_by_signal() -> Mapping[str, Mapping[str, str]]:
+    """Return the words for each kind of signal, by language."""
+    return {row.pop("signal"): row for row in artifacts.read_table(Path(__file__).with_name("words.tsv"))}
 
 
 def signal_info(signal: Signal | type[Signal]) -> SignalInfo:

@@ -11,7 +11,16 @@ from statgraph import artifacts
 from statgraph.errors import RunError
 from statgraph.inference.query_encoder import QueryEncoder
 from statgraph.runs.run import Run
-from statgraph.signals.signal import TRAINED, AllScores, Answer, Asked, EncodedSignal, SignalInfo, SignalSource
+from statgraph.signals.signal import (
+    TRAINED,
+    AllScores,
+    Answer,
+    Asked,
+    EncodedSignal,
+    SignalInfo,
+    SignalSource,
+    words_by_signal,
+)
 
 TEMPERATURE = 0.05
 _VECTORS, _LABELS, _MEMBER = "vectors.npy", "labels.npz", "member.json"
@@ -26,19 +35,7 @@ class VotesSignal:
     """
 
     kind = name = "votes"
-    info = SignalInfo(
-        weight=0.15,
-        learns=True,
-        named=True,
-        words={
-            "de": "Ähnliche Fragen, die er beantwortet",
-            "en": "Similar questions that it answers",
-            "es": "Preguntas parecidas a las que responde",
-            "fr": "Des questions semblables auxquelles il répond",
-            "it": "Domande simili a cui risponde",
-            "nl": "Soortgelijke vragen die het beantwoordt",
-        },
-    )
+    info = SignalInfo(weight=0.15, learns=True, named=True, words=words_by_signal()["votes"])
 
     def __init__(self, vectors: np.ndarray, labels: np.ndarray, n_articles: int, encoder: QueryEncoder):
         self._vectors = vectors

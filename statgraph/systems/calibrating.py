@@ -9,13 +9,13 @@ labels; labels are seldom complete, so that a probability is one of being labell
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from statgraph import artifacts
 from statgraph.corpus.records import Corpus, Question
 from statgraph.ranking.calibration import HIT_EVIDENCE, QUESTION_EVIDENCE, Calibration, Evidence, standardised
 from statgraph.ranking.ensemble import Ensemble
@@ -145,8 +145,7 @@ def _logistic(names: Sequence[str], values: np.ndarray, labels: np.ndarray, weig
 def off_topic_questions(language: str, questions: Sequence[str], rng: np.random.Generator) -> list[str]:
     """Return questions that the law of a language does not answer: the shipped ones and those made of them and of the
     letters of its own questions."""
-    with _OFF_TOPIC.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
+    rows = artifacts.read_table(_OFF_TOPIC)
     other = next(name for name in _OTHER_LANGUAGE if name != language)
     own = [row.get(language, row[other]) for row in rows]
     texts, made = questions or own, []

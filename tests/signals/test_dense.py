@@ -3,6 +3,7 @@ import pytest
 
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.index.article_index import ArticleIndex
+from statgraph.signals.centring import Centre
 from statgraph.signals.dense import DenseSignal
 from statgraph.signals.signal import ZERO_SHOT, Asked
 
@@ -49,3 +50,13 @@ def test_other_limits_are_another_search(signal, searches):
     assert 6 not in second.best(2, but_six).rows
     assert second.scores(np.array([6, 7])).tolist() == [1, 0]
     assert searches == [2, 1, 1]
+
+
+def test_what_questions_have_in_common_is_taken_from_each(signal):
+    common = np.zeros(64, dtype=np.float32)
+    common[[5, 7]] = 2.0, 0.5
+    centred = DenseSignal("axes", ZERO_SHOT, signal._index, signal.encoder, Centre(question=common))
+    five, seven = centred.ask(Asked(["5", "7"]))
+    assert five.scores(np.array([5, 6, 7])).tolist() == [-1, 0, -0.5]
+    assert int(five.best(1, None).rows[0]) not in (5, 7)
+    assert int(seven.best(1, None).rows[0]) == 7

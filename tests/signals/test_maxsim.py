@@ -8,6 +8,7 @@ from statgraph.corpus.records import Article
 from statgraph.errors import RunError
 from statgraph.inference.query_encoder import HeadEncoder
 from statgraph.signals import maxsim
+from statgraph.signals.centring import Centre
 from statgraph.signals.maxsim import MaxSimSignal
 from statgraph.signals.signal import TRAINED, ZERO_SHOT, Asked, SignalSource
 
@@ -42,7 +43,7 @@ class Member:
     def __init__(self, kind=ZERO_SHOT, nearest=(0, 1, 2)):
         self.kind = self.name = kind
         self.encoder, self.width = HeadEncoder(Words(), np.eye(3), np.zeros(3), unit_length=True), 3
-        self.nearest = np.array(nearest)
+        self.nearest, self.centre = np.array(nearest), Centre()
 
     def ask(self, asked):
         return [self] * len(asked.texts)
@@ -78,6 +79,18 @@ def test_each_word_of_the_question_counts_by_its_nearest_word(signal):
     ]
     assert ranked.rows.tolist() == [2, 0, 1]
     assert ranked.scores == pytest.approx([expected[row] for row in ranked.rows], abs=0.01)  # of 8 bits
+    assert answer.scores(np.arange(3)) == pytest.approx(expected, abs=0.01)
+
+
+def test_what_questions_have_in_common_is_taken_from_each_word(signal):
+    signal._member.centre = Centre(token=np.array([0, 0.5, 0], dtype=np.float32))
+    (answer,) = signal.ask(Asked(["light"]))
+    expected = [
+        cosine("light", "lamp"),
+        cosine("light", "rope") - 0.5 * np.sqrt(0.5),
+        1 - 0.5 * cosine("well", "light"),
+    ]
+    assert answer.best(9, None).rows.tolist() == [0, 2, 1]
     assert answer.scores(np.arange(3)) == pytest.approx(expected, abs=0.01)
 
 

@@ -17,6 +17,7 @@ from statgraph.runs.kind import kind_of
 from statgraph.runs.own_corpus import own_corpus
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_run import learnt_from, member_folders, read_ensemble, trees_entries
+from statgraph.signals.centring import read_centre
 from statgraph.signals.signal import Asked
 from statgraph.systems import calibrating, dense, ensemble, learning
 from statgraph.systems.job import Job, TrainingOptions
@@ -64,7 +65,8 @@ def test_an_ensemble_is_trained_measured_and_searched(trained, town_corpus):
     run, said = trained
     assert Run.read(run.folder) == run
     assert [folder.is_dir() for folder in member_folders(run).values()] == [True, True]
-    assert sorted(path.name for path in run.signals.iterdir()) == ["bm25", "citation", "headings", "votes", "wording"]
+    signals = ["bm25", "centres.npz", "citation", "headings", "votes", "wording"]
+    assert sorted(path.name for path in run.signals.iterdir()) == signals
     assert Report.from_dict(artifacts.read_json(run.folder / parts.REPORT)).strata["all"].n_questions == 4
     assert [path.parent for path in run.folder.rglob("report.json")] == [run.folder]  # members have none
     card = (run.folder / artifacts.MODEL_CARD).read_text(encoding="utf-8")
@@ -231,7 +233,8 @@ def test_an_untrained_transformer_compares_word_by_word_after_an_update_too(
     train, tmp_path, town_corpus, quick_transformer
 ):
     steps = []
-    members = f"ensemble.members=zero-shot@{quick_transformer}"
+    member = f"zero-shot@{quick_transformer}"
+    members = f"ensemble.members={member}"
     short = "ensemble.settings=encoder.chunk_tokens=32,encoder.max_tokens=32"
     run = train(None, members, short, "ranker.kind=fixed", progress=steps.append)
     assert [(step.done, step.total) for step in steps if step.name == "reading articles word by word"] == [(16, 16)]
@@ -243,6 +246,10 @@ def test_an_untrained_transformer_compares_word_by_word_after_an_update_too(
     law = replace(town_corpus, articles=(amended, *town_corpus.articles[1:]))
     update_run(run.folder, law, out=tmp_path / "updated")
     runs = run, Run.read(tmp_path / "updated")
+    lengths = [np.linalg.norm([read_centre(each.signals, member).question]) for each in runs]
+    assert lengths[0] == lengths[1] > 0
+    uncentred = train(None, members, short, "ranker.kind=fixed", "ensemble.centring=0")
+    assert read_centre(uncentred.signals, member).question == 0
     before, after = (np.load(each.signals / "maxsim" / "places.npz")["starts"] for each in runs)
     assert len(before) == len(after) == 17
     assert (np.diff(before) != np.diff(after)).tolist() == [True] + [False] * 15

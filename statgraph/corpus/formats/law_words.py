@@ -6,47 +6,21 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
+from statgraph import artifacts
 from statgraph.corpus.titles import NUMBER
 from statgraph.errors import UsageError, reason_of
 
-ANNEX = "annex"
+ARTICLE, ANNEX = "article", "annex"  # columns of the table of words beside this file
 LONGEST_HEADING = 200
 LONGEST_RUBRIC = 150
 SENTENCE_ENDS = (".", ":", ";", ",", "。", "；", "：", "，", "、")
-_COLUMNS = ("article", "book", "part", "title", "chapter", "section", ANNEX)
 _NONE = "(?!)"
 # By column the words of a language, regular expressions with a comma between; 〇 is a number inside or before a word.
 # What is an article in one language can be a heading in another: "Section".
-_WORDS = {
-    "de": (
-        "§, artikel, art\\.?",
-        *("buch", "(?:haupt)?teil", "titel", "kapitel, hauptstück", "abschnitt", "anlage, anhang"),
-    ),
-    "en": (
-        "article, section, sec\\.?, art\\.?, §, rule, regulation",
-        *("book", "part", "title", "chapter", "division", "annex, schedule, appendix"),
-    ),
-    "es": (
-        "art[íi]culo, art\\.?, disposici[óo]n (?:adicional|transitoria|derogatoria|final)",
-        *("libro", "parte", "t[íi]tulo", "cap[íi]tulo", "secci[óo]n", "anexo"),
-    ),
-    "fi": (
-        "〇(?:[a-z] )?§(?![:\\w]), 〇artikla",
-        *(_NONE, "(?:〇|[IVXLC]+ )(?i:osa)", _NONE, "〇(?:[a-z] )?(?i:luku)", _NONE, "liite"),
-    ),
-    "fr": ("article, art\\.?", "livre", "partie", "titre", "chapitre", "section, paragraphe", "annexe"),
-    "it": ("articolo, art\\.?", "libro", "parte", "titolo", "capo", "sezione", "allegato"),
-    "nl": ("artikel, art\\.?", "boek", "deel", "titel", "hoofdstuk", "afdeling, paragraaf", "bijlage"),
-    "pl": ("artykuł, art\\.?", "księga", "część", "tytuł, dział", "rozdział", "oddział", "załącznik"),
-    "pt": ("artigo, art\\.?", "livro", "parte", "t[íi]tulo", "cap[íi]tulo", "sec?ção, seção", "anexo"),
-    "sv": (
-        "〇(?:[a-z] )?§(?![:\\w]), artikel",
-        *(_NONE, "avdelning", _NONE, "〇(?:[a-z] )?(?i:kap)\\.?, kapitel", _NONE, "bilaga"),
-    ),
-    "zh": ("第〇条(?:[之の]〇)*", "第〇编", "第〇分编", "(?!)", "第〇章", "第〇节", "附件〇?, 附录〇?"),
-}  # fmt: skip
+_WORDS = {row.pop("language"): row for row in artifacts.read_table(Path(__file__).with_suffix(".tsv"))}
 _ARTICLES_ELSE = {"pl": "§"}  # where no article begins with the words above; else it is a paragraph of one
 # "Artículos 21 a 25. (Derogados)", "§§ 12 bis 15 (weggefallen)": nothing but the numbers, and what became of them.
 _RANGE = re.compile(
@@ -244,11 +218,11 @@ def _compiled(option: str, pattern: str) -> re.Pattern[str]:
 def _words_of(language: str, *, use_else: bool) -> _Words:
     """Return the patterns of the lines of a language."""
     rows = [_WORDS[language]] if language in _WORDS else list(_WORDS.values())
-    words = {column: ", ".join(row[place] for row in rows).split(", ") for place, column in enumerate(_COLUMNS)}
+    words = {column: ", ".join(row[column] for row in rows).split(", ") for column in rows[0]}
     if use_else:
-        words["article"] = [_ARTICLES_ELSE[language]]
-    headings = {name: _heading_pattern(words[name], needs_number=name != ANNEX) for name in _COLUMNS[1:]}
-    plain, whole = _by_place_of_number(words["article"])
+        words[ARTICLE] = [_ARTICLES_ELSE[language]]
+    headings = {name: _heading_pattern(words[name], needs_number=name != ANNEX) for name in words if name != ARTICLE}
+    plain, whole = _by_place_of_number(words[ARTICLE])
     article = (
         rf"(?P<word>(?i:{plain}))(?:(?<=[§.])\s*|\s+)(?P<number>{NUMBER}|{_NUMBER_WORD}(?: {_NUMBER_WORD})?(?!\w))"
     )

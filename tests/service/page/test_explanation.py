@@ -93,7 +93,7 @@ def test_the_signals_of_an_ensemble_speak_the_readers_language(open_page, answer
     ]
     why = {**EXPLANATION, "neighbours": [], "terms": [], "contributions": parts}
     explain = answers(change=lambda answer: {**answer, "hits": [{**hit, "explanation": why} for hit in answer["hits"]]})
-    meaning = KINDS[TRAINED].words_of("dsr@e5")
+    meaning = KINDS[TRAINED].words
     signals = {"dsr@e5": meaning, "zero-shot@e5": meaning, "titles": {}}
 
     def route(page) -> None:
