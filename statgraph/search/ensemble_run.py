@@ -44,7 +44,7 @@ def member_signals(run: Run, *, device: str = "auto", precision: str = "float32"
     encoders = read_query_encoders(folders, device=device, precision=precision)
     for (name, member), encoder in zip(members.items(), encoders, strict=True):
         kind, index = member.kind.signal_kind(member.config), ArticleIndex.load(member.index, device=device)
-        yield DenseSignal(name, kind, index, encoder, read_centre(run.signals, name))
+        yield DenseSignal(name, kind, index, encoder, read_centre(run.signals, name, index.width))
 
 
 def learnt_from(run: Run) -> str | None:

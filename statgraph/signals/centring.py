@@ -14,6 +14,7 @@ from statgraph.inference.query_encoder import HeadEncoder
 from statgraph.signals.signal import EncodedSignal
 
 CENTRES = "centres.npz"  # in the folder of a run's signals
+_AT_ONCE = 256  # texts in memory with the vectors of their tokens
 _LAY_QUESTIONS = Path(__file__).with_name("lay_questions.tsv")
 
 
@@ -41,13 +42,16 @@ def write_centres(
     for member in members:
         centres[f"{member.name} question"] = share * member.encoder.encode(texts).mean(axis=0)
         if tokens and isinstance(member.encoder, HeadEncoder):
-            of_texts = member.encoder.base.encode_tokens(texts)[1]
-            centres[f"{member.name} token"] = share * units(np.concatenate(of_texts)).mean(axis=0)
+            total, n_tokens = 0.0, 0
+            for start in range(0, len(texts), _AT_ONCE):
+                known = units(np.concatenate(member.encoder.base.encode_tokens(texts[start : start + _AT_ONCE])[1]))
+                total, n_tokens = total + known.sum(axis=0), n_tokens + len(known)
+            centres[f"{member.name} token"] = share / n_tokens * total
     np.savez(folder / CENTRES, **centres)
 
 
-def read_centre(folder: Path, name: str) -> Centre:
-    """Return the centre of a member, nothing where the run has none.
+def read_centre(folder: Path, name: str, width: int) -> Centre:
+    """Return the centre of a member whose vectors are of this width, nothing where the run has none.
 
     Raises:
         RunError: if the file is damaged.
@@ -56,6 +60,7 @@ def read_centre(folder: Path, name: str) -> Centre:
         return Centre()
     with artifacts.reading(folder / CENTRES, "train the run again"), np.load(folder / CENTRES) as saved:
         found = Centre(*(saved.get(f"{name} {part}", 0.0) for part in ("question", "token")))
-        if not all(np.isfinite(part).all() for part in (found.question, found.token)):
-            raise ValueError("a vector that is not finite")
+        for part in (found.question, found.token):
+            if np.shape(part) not in ((), (width,)) or not np.isfinite(part).all():
+                raise ValueError("a vector that is not finite, or of another width than the member's")
     return found

@@ -5,11 +5,12 @@ import pytest
 
 from statgraph.errors import RunError
 from statgraph.inference.query_encoder import HeadEncoder
+from statgraph.signals import centring
 from statgraph.signals.centring import CENTRES, read_centre, write_centres
 
 
 class Base:
-    """Reads a text as one token for each sentence, twice as long as its vector."""
+    """Reads a text as one token, twice as long as its vector."""
 
     def __init__(self, vectors):
         self._vectors = vectors
@@ -28,26 +29,32 @@ class Member:
         self.encoder = HeadEncoder(Base(vectors), np.eye(2), np.zeros(2), unit_length=False)
 
 
+def test_more_texts_than_are_read_at_once_have_the_same_mean(tmp_path, monkeypatch):
+    monkeypatch.setattr(centring, "_AT_ONCE", 100)
+    write_centres([Member(why=[0.0, 1.0])], ["why"] * 168, 0.5, tmp_path, tokens=True)
+    assert read_centre(tmp_path, "zero-shot@e5", 2).token == pytest.approx([0.25, 0.25])
+
+
 def test_the_mean_is_of_everyday_and_of_the_training_questions(tmp_path):
     write_centres([Member(why=[0.0, 1.0])], ["why"] * 168, 0.5, tmp_path, tokens=True)
-    centre = read_centre(tmp_path, "zero-shot@e5")
+    centre = read_centre(tmp_path, "zero-shot@e5", 2)
     assert centre.question == pytest.approx([0.25, 0.25])  # 24 everyday questions in 7 languages
     assert centre.token == pytest.approx([0.25, 0.25])  # of tokens of length 1
 
 
 def test_without_tokens_or_of_another_member_nothing_is_taken(tmp_path):
-    assert read_centre(tmp_path, "zero-shot@e5").question == 0
+    assert read_centre(tmp_path, "zero-shot@e5", 2).question == 0
     write_centres([Member()], [], 1.0, tmp_path, tokens=False)
-    assert read_centre(tmp_path, "zero-shot@e5").question.tolist() == [1, 0]
-    assert read_centre(tmp_path, "zero-shot@e5").token == 0
-    assert read_centre(tmp_path, "heads@e5").question == 0
+    assert read_centre(tmp_path, "zero-shot@e5", 2).question.tolist() == [1, 0]
+    assert read_centre(tmp_path, "zero-shot@e5", 2).token == 0
+    assert read_centre(tmp_path, "heads@e5", 2).question == 0
 
 
-@pytest.mark.parametrize("damage", [b"", b"PK", None])
+@pytest.mark.parametrize("damage", [b"", b"PK", [np.nan, 0], [1, 0, 0]])
 def test_a_damaged_file_is_named(tmp_path, damage):
-    if damage is None:
-        np.savez(tmp_path / CENTRES, **{"zero-shot@e5 question": np.array([np.nan])})
-    else:
+    if isinstance(damage, bytes):
         (tmp_path / CENTRES).write_bytes(damage)
+    else:
+        np.savez(tmp_path / CENTRES, **{"zero-shot@e5 question": np.array(damage)})
     with pytest.raises(RunError, match=re.escape(str(tmp_path / CENTRES)) + ".*train the run again"):
-        read_centre(tmp_path, "zero-shot@e5")
+        read_centre(tmp_path, "zero-shot@e5", 2)

@@ -16,8 +16,7 @@ from statgraph.runs import parts
 from statgraph.runs.kind import kind_of
 from statgraph.runs.own_corpus import own_corpus
 from statgraph.runs.run import Run
-from statgraph.search.ensemble_run import learnt_from, member_folders, read_ensemble, trees_entries
-from statgraph.signals.centring import read_centre
+from statgraph.search.ensemble_run import learnt_from, member_folders, member_signals, read_ensemble, trees_entries
 from statgraph.signals.signal import Asked
 from statgraph.systems import calibrating, dense, ensemble, learning
 from statgraph.systems.job import Job, TrainingOptions
@@ -233,8 +232,7 @@ def test_an_untrained_transformer_compares_word_by_word_after_an_update_too(
     train, tmp_path, town_corpus, quick_transformer
 ):
     steps = []
-    member = f"zero-shot@{quick_transformer}"
-    members = f"ensemble.members={member}"
+    members = f"ensemble.members=zero-shot@{quick_transformer}"
     short = "ensemble.settings=encoder.chunk_tokens=32,encoder.max_tokens=32"
     run = train(None, members, short, "ranker.kind=fixed", progress=steps.append)
     assert [(step.done, step.total) for step in steps if step.name == "reading articles word by word"] == [(16, 16)]
@@ -246,10 +244,12 @@ def test_an_untrained_transformer_compares_word_by_word_after_an_update_too(
     law = replace(town_corpus, articles=(amended, *town_corpus.articles[1:]))
     update_run(run.folder, law, out=tmp_path / "updated")
     runs = run, Run.read(tmp_path / "updated")
-    lengths = [np.linalg.norm([read_centre(each.signals, member).question]) for each in runs]
-    assert lengths[0] == lengths[1] > 0
+    centre, updated = (next(member_signals(each, device="cpu")).centre for each in runs)
+    assert centre.question.any()
+    assert centre.token.any()
+    assert np.array_equal(centre.question, updated.question)
     uncentred = train(None, members, short, "ranker.kind=fixed", "ensemble.centring=0")
-    assert read_centre(uncentred.signals, member).question == 0
+    assert next(member_signals(uncentred, device="cpu")).centre.question == 0
     before, after = (np.load(each.signals / "maxsim" / "places.npz")["starts"] for each in runs)
     assert len(before) == len(after) == 17
     assert (np.diff(before) != np.diff(after)).tolist() == [True] + [False] * 15
