@@ -160,7 +160,7 @@ def check_npm() -> Check:
 # An extra of statgraph, or an extension with its extra in brackets -> (what it is for, the packages that it brings).
 OPTIONAL = {
     row["name"]: (row["purpose"], row["packages"].split(", "))
-    for row in artifacts.read_table(Path(__file__).with_name("optional.tsv"))
+    for row in artifacts.read_table(Path(__file__).with_suffix(".tsv"))
 }
 
 

@@ -13,7 +13,6 @@ CORPUS.
 
 from __future__ import annotations
 
-import csv
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from statgraph import Corpus, train
+from statgraph import Corpus, artifacts, train
 from statgraph.corpus.store import read_corpus
 from statgraph.ranking.calibration import Calibration, Evidence, standardised
 from statgraph.runs.run import Run
@@ -86,8 +85,7 @@ def auroc(above: np.ndarray, below: np.ndarray) -> float:
 
 def off_topic_questions(language: str) -> list[str]:
     """Return small talk, questions about other countries' law and letters at random, in a language and in another."""
-    with _OFF_TOPIC.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
+    rows = artifacts.read_table(_OFF_TOPIC)
     return [
         row[name]
         for name in (language if language in rows[0] else "en", "de" if language == "en" else "en")

@@ -10,14 +10,14 @@ import numpy as np
 from statgraph.corpus.citations.named_articles import HAS_NUMBER
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
-from statgraph.signals.signal import AllScores, Answer, Asked, EncodedSignal, SignalInfo, SignalSource, words_by_signal
+from statgraph.signals.signal import WORDS, AllScores, Answer, Asked, EncodedSignal, SignalInfo, SignalSource
 
 
 class CitationSignal:
     """Scores what a question names 1, 1/2, 1/3 ... in the order of `NamedArticles`, and everything else 0."""
 
     kind = name = "citation"
-    info = SignalInfo(weight=10.0, saved=False, words=words_by_signal()["citation"])
+    info = SignalInfo(weight=10.0, saved=False, words=WORDS["citation"])
 
     def __init__(self, store: ArticleStore):
         self._store = store

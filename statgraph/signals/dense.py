@@ -9,13 +9,12 @@ from statgraph.corpus.query import Ranked
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.query_encoder import QueryEncoder
 from statgraph.signals.centring import Centre
-from statgraph.signals.signal import FROM_LAW, TRAINED, ZERO_SHOT, Answer, Asked, SignalInfo, words_by_signal
+from statgraph.signals.signal import FROM_LAW, TRAINED, WORDS, ZERO_SHOT, Answer, Asked, SignalInfo
 
-_WORDS = words_by_signal()["dense"]
 KINDS = {
-    ZERO_SHOT: SignalInfo(weight=1.0, named=True, words=_WORDS),
-    FROM_LAW: SignalInfo(weight=0.3, named=True, words=_WORDS),
-    TRAINED: SignalInfo(weight=1.0, learns=True, named=True, words=_WORDS),
+    ZERO_SHOT: SignalInfo(weight=1.0, named=True, words=WORDS["dense"]),
+    FROM_LAW: SignalInfo(weight=0.3, named=True, words=WORDS["dense"]),
+    TRAINED: SignalInfo(weight=1.0, learns=True, named=True, words=WORDS["dense"]),
 }
 _AT_ONCE = 16  # texts: a long question's nine and more, and few to search for in vain
 

@@ -10,16 +10,7 @@ from statgraph import artifacts
 from statgraph.encoders.article_text import PATH_SEPARATOR, article_text
 from statgraph.lexical.bm25 import BM25
 from statgraph.runs.run import Run
-from statgraph.signals.signal import (
-    ZERO_SHOT,
-    AllScores,
-    Answer,
-    Asked,
-    EncodedSignal,
-    SignalInfo,
-    SignalSource,
-    words_by_signal,
-)
+from statgraph.signals.signal import WORDS, ZERO_SHOT, AllScores, Answer, Asked, EncodedSignal, SignalInfo, SignalSource
 
 _HALF_DOUBT_AT = 20  # training questions
 _DOUBT = "doubt.json"
@@ -99,7 +90,7 @@ class TextSignal(LexicalSignal):
     """BM25 over an article's path and text."""
 
     kind = name = "bm25"
-    info = SignalInfo(weight=1.0, words=words_by_signal()["bm25"])
+    info = SignalInfo(weight=1.0, words=WORDS["bm25"])
 
     @staticmethod
     def texts(source: SignalSource) -> list[str]:
@@ -120,7 +111,7 @@ class HeadingsSignal(LexicalSignal):
     kind = name = "headings"
     # Headings are a few words long and hold each once: chosen on the dev questions of legi-fr and stard.
     parameters: Mapping[str, float] = {"k1": 1.2, "b": 0.4}
-    info = SignalInfo(weight=0.1, words=words_by_signal()["headings"])
+    info = SignalInfo(weight=0.1, words=WORDS["headings"])
 
     @staticmethod
     def texts(source: SignalSource) -> list[str]:
@@ -134,7 +125,7 @@ class CitingSignal(LexicalSignal):
     kind = name = "citing"
     from_articles = False
     own_words = 0.6
-    info = SignalInfo(weight=0.5, words=words_by_signal()["citing"])
+    info = SignalInfo(weight=0.5, words=WORDS["citing"])
 
     @staticmethod
     def texts(source: SignalSource) -> list[str]:

@@ -17,16 +17,7 @@ from statgraph.progress import counted
 from statgraph.runs.run import Run
 from statgraph.signals.centring import units
 from statgraph.signals.dense import DenseSignal
-from statgraph.signals.signal import (
-    TRAINED,
-    ZERO_SHOT,
-    Answer,
-    Asked,
-    EncodedSignal,
-    SignalInfo,
-    SignalSource,
-    words_by_signal,
-)
+from statgraph.signals.signal import TRAINED, WORDS, ZERO_SHOT, Answer, Asked, EncodedSignal, SignalInfo, SignalSource
 
 _MOST_ARTICLES = 5_000  # some 55 kB each
 _COMPARED = 100  # articles, the nearest by their one vector
@@ -49,7 +40,7 @@ class MaxSimSignal:
     """
 
     kind = name = "maxsim"
-    info = SignalInfo(weight=1.0, words=words_by_signal()["maxsim"])
+    info = SignalInfo(weight=1.0, words=WORDS["maxsim"])
 
     def __init__(self, tokens: np.ndarray, scales: np.ndarray, starts: np.ndarray, member: DenseSignal):
         self._tokens = tokens

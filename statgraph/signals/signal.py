@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Protocol
 
@@ -21,6 +20,8 @@ from statgraph.progress import Progress, silent
 
 # The kinds of dense signals: an untrained encoder, one that has learnt from the law alone, and one from questions.
 ZERO_SHOT, FROM_LAW, TRAINED = "zero-shot", "from law", "trained"
+# What signals say of an article in a reader's words: by kind, then by language.
+WORDS = {row.pop("signal"): row for row in artifacts.read_table(Path(__file__).with_name("words.tsv"))}
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,6 @@ class SignalInfo:
         """Return the English words for a signal of a name as they stand within a line; without words, its name."""
         words = self.words.get("en", "")
         return (words[:1].lower() + words[1:] + f", by {name}" * self.named) if words else name
-
-
-@cache
-def words_by_signal() -> Mapping[str, Mapping[str, str]]:
-    """Return the words for each kind of signal, by language."""
-    return {row.pop("signal"): row for row in artifacts.read_table(Path(__file__).with_name("words.tsv"))}
 
 
 def signal_info(signal: Signal | type[Signal]) -> SignalInfo:

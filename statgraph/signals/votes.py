@@ -11,16 +11,7 @@ from statgraph import artifacts
 from statgraph.errors import RunError
 from statgraph.inference.query_encoder import QueryEncoder
 from statgraph.runs.run import Run
-from statgraph.signals.signal import (
-    TRAINED,
-    AllScores,
-    Answer,
-    Asked,
-    EncodedSignal,
-    SignalInfo,
-    SignalSource,
-    words_by_signal,
-)
+from statgraph.signals.signal import TRAINED, WORDS, AllScores, Answer, Asked, EncodedSignal, SignalInfo, SignalSource
 
 TEMPERATURE = 0.05
 _VECTORS, _LABELS, _MEMBER = "vectors.npy", "labels.npz", "member.json"
@@ -35,7 +26,7 @@ class VotesSignal:
     """
 
     kind = name = "votes"
-    info = SignalInfo(weight=0.15, learns=True, named=True, words=words_by_signal()["votes"])
+    info = SignalInfo(weight=0.15, learns=True, named=True, words=WORDS["votes"])
 
     def __init__(self, vectors: np.ndarray, labels: np.ndarray, n_articles: int, encoder: QueryEncoder):
         self._vectors = vectors
