@@ -18,10 +18,10 @@ from statgraph.ranking.learnt import LambdaMartRanker
 from statgraph.registry import SIGNALS
 from statgraph.runs.run import Run
 from statgraph.search.ranker import question_reader
-from statgraph.signals.centring import read_centre
+from statgraph.signals.centring import CENTRES, read_centre
 from statgraph.signals.dense import DenseSignal
 from statgraph.signals.lexical import LexicalSignal, TextSignal
-from statgraph.signals.signal import Signal, signal_info
+from statgraph.signals.signal import ZERO_SHOT, Signal, signal_info
 
 # Entries of the ranker's file: whether most training questions were long; the split that the trees learnt from, and
 # whether they leave the fixed ranker's best first.
@@ -72,6 +72,9 @@ def read_ensemble(run: Run, n_articles: int, *, device: str = "auto", precision:
         UsageError, DependencyError, ModelError: as in `read_query_encoder`.
     """
     members = list(member_signals(run, device=device, precision=precision))
+    untrained = any(member.kind == ZERO_SHOT for member in members)
+    if run.config.ensemble.centring and untrained and not (run.signals / CENTRES).is_file():
+        raise RunError(f"{run.signals / CENTRES}: missing; train the run again")
     signals = (*other_signals(run, members), *members)
     for signal in signals:
         known = getattr(signal, "n_articles", n_articles)

@@ -45,8 +45,8 @@ def write_centres(
             total, n_tokens = 0.0, 0
             for start in range(0, len(texts), _AT_ONCE):
                 known = units(np.concatenate(member.encoder.base.encode_tokens(texts[start : start + _AT_ONCE])[1]))
-                total, n_tokens = total + known.sum(axis=0), n_tokens + len(known)
-            centres[f"{member.name} token"] = share / n_tokens * total
+                total, n_tokens = total + known.sum(axis=0, dtype=np.float64), n_tokens + len(known)
+            centres[f"{member.name} token"] = (share / n_tokens * total).astype(np.float32)
     np.savez(folder / CENTRES, **centres)
 
 

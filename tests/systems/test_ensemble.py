@@ -250,6 +250,10 @@ def test_an_untrained_transformer_compares_word_by_word_after_an_update_too(
     assert np.array_equal(centre.question, updated.question)
     uncentred = train(None, members, short, "ranker.kind=fixed", "ensemble.centring=0")
     assert next(member_signals(uncentred, device="cpu")).centre.question == 0
+    assert read_ensemble(uncentred, 16, device="cpu")
+    (run.signals / "centres.npz").unlink()
+    with pytest.raises(RunError, match=r"centres\.npz: missing; train the run again"):
+        read_ensemble(run, 16, device="cpu")
     before, after = (np.load(each.signals / "maxsim" / "places.npz")["starts"] for each in runs)
     assert len(before) == len(after) == 17
     assert (np.diff(before) != np.diff(after)).tolist() == [True] + [False] * 15
