@@ -46,7 +46,7 @@ class MaxSimSignal:
         self._tokens = tokens
         self._scales = scales
         self._starts = starts
-        self._member = member
+        self.member = member
 
     @staticmethod
     def write(source: SignalSource, folder: Path) -> bool:
@@ -98,8 +98,8 @@ class MaxSimSignal:
 
     def ask(self, asked: Asked) -> list[Answer]:
         """Return the answer to each question."""
-        tokens = asked.tokens(self._member.encoder)
-        return [_Compared(self, *pair) for pair in zip(self._member.ask(asked), tokens, strict=True)]
+        tokens = asked.tokens(self.member.encoder)
+        return [_Compared(self, *pair) for pair in zip(self.member.ask(asked), tokens, strict=True)]
 
     def similarity(self, question: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return the similarity of a question's tokens (tokens, width) to those of articles, (rows,) float32."""
@@ -107,7 +107,7 @@ class MaxSimSignal:
             return np.empty(0, dtype=np.float32)
         tokens, places = gathered((self._starts, self._tokens), rows)
         scales, _ = gathered((self._starts, self._scales), rows)
-        centred = units(question) - self._member.centre.token
+        centred = units(question) - self.member.centre.token
         cosines = centred @ tokens.astype(np.float32).T * scales  # (question's tokens, articles' tokens)
         return np.maximum.reduceat(cosines, np.searchsorted(places, np.arange(len(rows))), axis=1).mean(axis=0)
 

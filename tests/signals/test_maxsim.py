@@ -83,7 +83,7 @@ def test_each_word_of_the_question_counts_by_its_nearest_word(signal):
 
 
 def test_what_questions_have_in_common_is_taken_from_each_word(signal):
-    signal._member.centre = Centre(token=np.array([0, 0.5, 0], dtype=np.float32))
+    signal.member.centre = Centre(token=np.array([0, 0.5, 0], dtype=np.float32))
     (answer,) = signal.ask(Asked(["light"]))
     expected = [
         cosine("light", "lamp"),
@@ -108,7 +108,7 @@ def test_of_a_filter_only_what_it_allows_is_compared(signal):
 
 
 def test_a_question_is_read_once_for_its_tokens_and_its_vector(signal):
-    asked, encoder = Asked(["lamp well", "lamp", "well"], {0: range(1, 3)}), signal._member.encoder
+    asked, encoder = Asked(["lamp well", "lamp", "well"], {0: range(1, 3)}), signal.member.encoder
     tokens = asked.tokens(encoder)
     assert [len(each) for each in tokens] == [2, 1, 1]  # the long one is not read as a whole
     asked.vectors(encoder)

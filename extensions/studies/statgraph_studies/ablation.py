@@ -26,7 +26,10 @@ from statgraph.runs.folders import is_finished, is_unfinished
 from statgraph.runs.kind import kind_of
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_run import read_ensemble
+from statgraph.signals.centring import Centre
+from statgraph.signals.dense import DenseSignal
 from statgraph.signals.lexical import LexicalSignal
+from statgraph.signals.maxsim import MaxSimSignal
 from statgraph.signals.signal import Signal
 from statgraph.systems.ensemble import fold_runs
 from statgraph.systems.job import Job, TrainingOptions
@@ -45,7 +48,7 @@ FEATURES: Mapping[str, Callable[[str, str], bool]] = {
     "facts": lambda subject, aspect: subject == ARTICLE,
 }
 CITATIONS, TREES = "citations", "trees"
-SENTENCES, TYPING, DOUBT = READING = "sentences", "typing errors", "doubt"  # how questions are read
+SENTENCES, TYPING, DOUBT, CENTRING = READING = "sentences", "typing errors", "doubt", "centring"  # of questions
 
 
 def with_signal_rows(spec: TableSpec, config: RunConfig) -> TableSpec:
@@ -210,7 +213,14 @@ def _reduced(part: _Part, without: str, config: RunConfig) -> _Part:
 
 
 def _misreading(signal: Signal, without: str) -> Signal:
-    """Return a signal that counts words without correcting them, or without doubting itself; others as they are."""
+    """Return a signal that counts words without correcting them, or without doubting itself, or an untrained encoder
+    that takes nothing from questions; others as they are."""
+    if without == CENTRING and isinstance(signal, DenseSignal | MaxSimSignal):
+        signal = copy.copy(signal)
+        if isinstance(signal, DenseSignal):
+            signal.centre = Centre()
+        else:
+            signal.member = _misreading(signal.member, without)
     if not isinstance(signal, LexicalSignal):
         return signal
     if without == DOUBT:

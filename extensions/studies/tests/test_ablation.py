@@ -1,15 +1,30 @@
 import dataclasses
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.frozen_questions import frozen_questions
 from statgraph.ranking.features import FACTS, OF_CITED, OF_CITING, OF_PARENT, OF_SECTION, feature_names
 from statgraph.ranking.learnt import Learning
 from statgraph.search.ensemble_run import read_ensemble
+from statgraph.signals.centring import Centre
+from statgraph.signals.dense import DenseSignal
+from statgraph.signals.maxsim import MaxSimSignal
+from statgraph.signals.signal import ZERO_SHOT
 from statgraph.systems import learning
 from statgraph.systems.job import TrainingOptions
-from statgraph_studies.ablation import CITATIONS, FEATURES, READING, TREES, AblationRuns, _without, with_signal_rows
+from statgraph_studies.ablation import (
+    CITATIONS,
+    FEATURES,
+    READING,
+    TREES,
+    AblationRuns,
+    _misreading,
+    _without,
+    with_signal_rows,
+)
 from statgraph_studies.reproduce import Request, reproduce
 from statgraph_studies.running import CorpusRuns, planned_runs
 from statgraph_studies.spec import RowSpec, TableSpec, read_table
@@ -80,16 +95,26 @@ def test_a_row_is_the_ensemble_that_training_would_have_made(plan, town_corpus, 
         ("sentences", "My lamp is broken. I wrote to the town. Nobody came to see it. " * 4 + "Who pays for my well?"),
         ("typing errors", "Who pays for the wattter of my lampps?"),
         ("doubt", "Who pays for my well?"),
+        ("centring", "Who pays for my well?"),
     ],
 )
 def test_how_a_question_is_read_can_be_left_out(plan, town_corpus, tmp_path, without, question):
     rows = AblationRuns(town_corpus, "test", RunStore(tmp_path))
     trained = rows.ensemble_of(plan("", "ranker.kind=fixed"), TrainingOptions())
     whole, reduced = (_without(trained, part, town_corpus).ensemble for part in ("", without))
-    if without != "doubt":
+    if without not in ("doubt", "centring"):
         plain = ["Who pays for my well?"]
         assert next(whole.features(plain)).values.tolist() == next(reduced.features(plain)).values.tolist()
     assert next(whole.features([question])).values.tolist() != next(reduced.features([question])).values.tolist()
+
+
+def test_without_centring_nothing_is_taken_from_words_either():
+    index = ArticleIndex.build(np.eye(2, dtype=np.float32), ["a", "b"])
+    member = DenseSignal("zero-shot", ZERO_SHOT, index, None, Centre(np.ones(2), np.ones(2)))
+    signal = MaxSimSignal(np.zeros((2, 2), dtype=np.int8), np.ones(2), np.arange(3), member)
+    centre = _misreading(signal, "centring").member.centre
+    assert (centre.question, centre.token) == (0, 0)
+    assert signal.member.centre.token.tolist() == [1, 1]  # the whole ensemble's stays
 
 
 def test_a_row_reads_questions_as_the_run_does(plan, town_corpus, tmp_path, monkeypatch):
