@@ -75,7 +75,7 @@ def test_each_question_is_followed_by_its_sentences(bm25):
 def test_the_sentence_nearest_to_the_law_weighs_most():
     _, (parts,) = question_parts([LETTER], None)
     best_scores = np.array([0.8, 0.9, *[0.8] * 6])
-    exponents = (best_scores - best_scores.mean()) / best_scores.std() / 0.35 + 0.5 * parts.asks
+    exponents = ((best_scores - best_scores.mean()) / best_scores.std()) ** 3 * 0.6 + 0.5 * parts.asks
     expected = np.exp(exponents) / np.exp(exponents).sum()
     assert parts.weights(best_scores) == pytest.approx(expected)
     assert np.argmax(expected) == 1
