@@ -22,6 +22,7 @@ import click
 import numpy as np
 
 from statgraph import Corpus, artifacts, train
+from statgraph.cli.main import run_command
 from statgraph.corpus.store import read_corpus
 from statgraph.ranking.calibration import Calibration, Evidence, standardised
 from statgraph.runs.run import Run
@@ -262,4 +263,4 @@ def _of_run(name: str, run: Run, corpus: Corpus, *, on_test: bool) -> Measured:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main, "python -m tools.calibration")

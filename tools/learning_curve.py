@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from statgraph import Run, train
+from statgraph.cli.main import run_command
 from statgraph.corpus.records import MAIN_SET, Corpus
 from statgraph.corpus.store import read_corpus
 
@@ -55,4 +56,4 @@ def main(folder: Path, counts: tuple[int, ...], seed: int, fast: bool) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main, "python -m tools.learning_curve")

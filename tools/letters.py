@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 import yaml
 
+from statgraph.cli.main import run_command
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.store import read_corpus
 from statgraph.runs.run import Run
@@ -61,4 +62,4 @@ def main(runs: tuple[str, ...]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main, "python -m tools.letters")

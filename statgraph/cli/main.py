@@ -115,14 +115,19 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line and exit: 0 on success, 2 for a wrong command or option, 130 for Ctrl-C, else 1.
+    """Run the command line and exit."""
+    run_command(cli, "statgraph")
+
+
+def run_command(command: click.Command, name: str) -> None:
+    """Run a command and exit: 0 on success, 2 for a wrong command or option, 130 for Ctrl-C, else 1.
 
     Every failure is one `Error: ...` on standard error; STATGRAPH_DEBUG=1 shows the traceback of an unexpected one.
     """
     os.environ.setdefault(WAIT_POLICY, ASLEEP)
     sys.unraisablehook = _unraisable
     try:
-        status = cli.main(prog_name="statgraph", standalone_mode=False)
+        status = command.main(prog_name=name, standalone_mode=False)
     except (Exception, KeyboardInterrupt) as error:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would print a traceback on the way out
         sys.exit(report(error))

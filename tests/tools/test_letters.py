@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import pytest
 
 from statgraph.corpus.records import Question
@@ -19,3 +22,13 @@ def test_the_questions_of_a_corpus_stand_in_letters(town_corpus):
     assert isinstance(first, Question)
     assert town_corpus.questions[0].text in first.text
     assert first.article_ids == town_corpus.questions[0].article_ids
+
+
+def test_a_wrong_folder_is_named_in_one_line(tmp_path):
+    command = [sys.executable, "-m", "tools.letters", f"{tmp_path / 'none'}={tmp_path / 'none'}"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert (
+        done.stderr
+        == f"Error: {tmp_path / 'none'}: no such corpus folder; make one with 'statgraph import' or 'statgraph fetch'\n"
+    )
