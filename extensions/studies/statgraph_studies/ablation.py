@@ -213,22 +213,18 @@ def _reduced(part: _Part, without: str, config: RunConfig) -> _Part:
 
 
 def _misreading(signal: Signal, without: str) -> Signal:
-    """Return a signal that counts words without correcting them, or without doubting itself, or an untrained encoder
-    that takes nothing from questions; others as they are."""
-    if without == CENTRING and isinstance(signal, DenseSignal | MaxSimSignal):
-        signal = copy.copy(signal)
-        if isinstance(signal, DenseSignal):
-            signal.centre = Centre()
-        else:
-            signal.member = _misreading(signal.member, without)
-    if not isinstance(signal, LexicalSignal):
-        return signal
-    if without == DOUBT:
+    """Return a signal that counts words without correcting them or without doubting itself, or one of an untrained
+    encoder that takes nothing from questions; others as they are."""
+    if without == DOUBT and isinstance(signal, LexicalSignal):
         return type(signal)(signal.bm25)
-    if without == TYPING:
-        signal = copy.copy(signal)
+    signal = copy.copy(signal)
+    if without == TYPING and isinstance(signal, LexicalSignal):
         signal.bm25 = copy.copy(signal.bm25)
         signal.bm25.reader = None
+    elif without == CENTRING and isinstance(signal, DenseSignal):
+        signal.centre = Centre()
+    elif without == CENTRING and isinstance(signal, MaxSimSignal):
+        signal.member = _misreading(signal.member, without)
     return signal
 
 
