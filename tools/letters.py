@@ -31,6 +31,11 @@ def _parts() -> Mapping[str, Mapping[str, Sequence[str]]]:
     return yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 
 
+def has_letters(language: str) -> bool:
+    """Return whether there are letters in a language, "fr"."""
+    return language in _parts()
+
+
 def letter(question: str, language: str) -> str:
     """Return a letter in which somebody tells eight other things and asks a question somewhere among them, the same
     for each call."""

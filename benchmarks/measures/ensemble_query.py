@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import statistics
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -19,7 +20,9 @@ from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_run import member_folders
 from statgraph.search.retriever import Retriever
+from tools.letters import has_letters, letter
 
+ASKED_OF_LETTERS = 2.0  # for 200 words beside ten
 ASKED_S, ASKED_TIMES = {"static": 0.012, "transformer": 0.02}, 1.3
 K, DEPTH, RRF = 10, 500, 60
 _WHY = "It asks two signals where an ensemble asks nine, and ranks by no trees. Both multiply the transformer's layers."
@@ -54,7 +57,23 @@ def measure(settings: Settings) -> list[Row]:
         label = what if name == "float32" else f'{what}, `precision="{name}"`'
         quality = dev_quality(retriever, corpus), 100 * float(of_plain.mean())
         rows += rows_of(label, asked_s, seconds[name], seconds["plain"], quality)
+    if has_letters(corpus.language):
+        letters = [letter(text, corpus.language) for text in asked]
+        n_words = round(statistics.mean(len(text.split()) for text in letters))
+        of_letters = seconds_of({name: searches[name] for name in ("plain", "float32")}, letters)
+        rows.append(row_of_letters(f"{what}: inside a letter of {n_words} words", of_letters, seconds))
     return rows
+
+
+def row_of_letters(what: str, letters: Mapping[str, Sequence[float]], bare: Mapping[str, Sequence[float]]) -> Row:
+    """Return the row of questions inside letters beside the bare ones: seconds by "float32" and "plain"."""
+    ours, plain = (times_faster(bare[name], letters[name]) for name in ("float32", "plain"))
+    note = (
+        f"{seconds_text(Spread.of(letters['float32']))}; eight of its sentences are read. The plain program, which "
+        f"reads it as a whole, takes {seconds_text(Spread.of(letters['plain']))}, {ratio_text(plain)} its own time."
+    )
+    asked, figures = f"at most {ASKED_OF_LETTERS:g} times its time", {name: list(letters[name]) for name in letters}
+    return Row(what, "the bare question", asked, ratio_text(ours), ours.median <= ASKED_OF_LETTERS, figures, note)
 
 
 def rows_of(

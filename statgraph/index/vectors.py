@@ -53,13 +53,28 @@ def inner_products(vectors: np.ndarray, query: np.ndarray, rows: np.ndarray) -> 
     """
     products = np.empty(len(rows), dtype=np.float32)
     for start in range(0, len(rows), TILE_ROWS):
-        tile = vectors[rows[start : start + TILE_ROWS]].astype(np.float32, copy=False)
-        products[start : start + TILE_ROWS] = np.einsum("rw,w->r", tile, query)
+        tile, its_rows = vectors, rows[start : start + TILE_ROWS]
+        if vectors.dtype != np.float32:
+            tile, its_rows = vectors[its_rows].astype(np.float32), np.arange(len(its_rows))
+        _multiply(tile, query, its_rows, products[start : start + TILE_ROWS])
         if len(rows) > TILE_ROWS:
             forget_pages(vectors)
     if not np.isfinite(products).all():
         raise RunError(f"index: a vector in it is not finite; {REMEDY}")
     return products
+
+
+def _multiply(vectors: np.ndarray, query: np.ndarray, rows: np.ndarray, products: np.ndarray) -> None:
+    """Write the products of float32 vectors to `products`: FAISS reads them where they are, on this thread alone."""
+    import faiss
+
+    if len(rows) and rows.max() >= len(vectors):
+        raise IndexError(f"row {rows.max()} of {len(vectors)} vectors")
+    n_threads = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)
+    query, rows = np.ascontiguousarray(query), np.ascontiguousarray(rows, dtype=np.int64)
+    faiss.fvec_inner_products_by_idx(*map(faiss.swig_ptr, (products, query, vectors, rows)), len(query), 1, len(rows))
+    faiss.omp_set_num_threads(n_threads)
 
 
 def best_of(vectors: np.ndarray, query: np.ndarray, rows: np.ndarray, k: int) -> Ranked:

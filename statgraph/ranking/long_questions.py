@@ -12,7 +12,7 @@ from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.query import Ranked
 from statgraph.lexical.bm25 import BM25
 from statgraph.lexical.sentences import sentence_spans
-from statgraph.ranking.candidates import Scale
+from statgraph.ranking.candidates import Scale, united
 from statgraph.signals.signal import Answer, Asked
 
 _LONG = 240  # characters
@@ -146,16 +146,14 @@ class LongAnswer:
     def best(self, k: int, allowed: AllowedRows | None) -> Ranked:
         """Return the best `k` of what the whole and each sentence propose, ties by row."""
         proposed = [answer.best(k, allowed) for answer in (self._whole, *self._sentences)]
-        rows = np.unique(np.concatenate([ranked.rows for ranked in proposed]))
+        rows = united([ranked.rows for ranked in proposed])
         if not len(rows):
             return proposed[0]
         of_whole, of_sentences = self._whole.scores(rows), self._sentence_scores(rows)
         best_scores = np.sort(of_sentences.max(axis=0))[::-1]
         floor = self._whole.floor
-        self._scales = [
-            Scale.of(falling, self._scale_depth, floor)
-            for falling in (*(ranked.scores for ranked in proposed), best_scores)
-        ]
+        falling = (*(ranked.scores for ranked in proposed), best_scores)
+        self._scales = [Scale.of(scores, self._scale_depth, floor) for scores in falling]
         if floor is not None:
             self.floor = float(self._joined(np.full(1, floor), np.full((len(self._sentences), 1), floor))[0])
         scores = self._joined(of_whole, of_sentences)

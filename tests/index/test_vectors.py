@@ -111,6 +111,21 @@ def test_a_pair_scores_the_same_whatever_other_rows_are_asked_for(unit_vectors, 
         assert (inner_products(vectors, query, rows) == scores[rows]).all()
 
 
+def test_products_of_vectors_where_a_file_put_them(unit_vectors):
+    vectors = unit_vectors(50, 8, seed=1)
+    raw = np.zeros(vectors.nbytes + 1, dtype=np.uint8)
+    raw[1:] = np.frombuffer(vectors.tobytes(), dtype=np.uint8)
+    unaligned, rows = raw[1:].view(np.float32).reshape(50, 8), np.array([49, 0, 7], dtype=np.int32)
+    assert not unaligned.flags.aligned
+    assert (inner_products(unaligned, vectors[3], rows) == inner_products(vectors, vectors[3], rows)).all()
+
+
+def test_products_with_a_row_that_is_not_there(unit_vectors):
+    vectors = unit_vectors(5, 8, seed=1)
+    with pytest.raises(IndexError, match="row 5 of 5"):
+        inner_products(vectors, vectors[0], np.array([0, 5]))
+
+
 def test_the_best_of_some_rows_go_by_row_where_they_tie():
     vectors = np.array([[2, 0], [3, 0], [2, 5], [3, 1], [9, 9]], dtype=np.float32)
     rows, scores = best_of(vectors, np.array([1, 0], dtype=np.float32), np.array([3, 2, 1, 0]), 3)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.measures.ensemble_query import fused, measure, rows_of
+from benchmarks.measures.ensemble_query import fused, measure, row_of_letters, rows_of
 from benchmarks.settings import Settings
 from statgraph import train
 from statgraph.corpus.catalogue import sample_folder
@@ -25,10 +25,20 @@ def test_the_rows_are_of_the_time_and_of_the_rival(ours, asked_s, holds):
     assert bool(rival.note) != rival.holds
 
 
+@pytest.mark.parametrize(("letters", "holds"), [(0.050, False), (0.020, True)])
+def test_a_letter_is_compared_with_the_bare_question_and_with_the_rival(letters, holds):
+    row = row_of_letters("a letter", {"float32": [letters], "plain": [0.060]}, {"float32": [0.010], "plain": [0.030]})
+    assert row.holds == holds
+    assert row.reached.startswith(f"{letters / 0.010:.1f} times")
+    assert "60 ms [60 to 60], 2.0 times [2.0 to 2.0] its own time" in row.note
+
+
 def test_an_ensemble_is_asked_beside_the_plain_program(tmp_path, sample_run):
     untrained = ["ensemble.members=zero-shot@embedded:static", "ranker.kind=fixed"]
     run = train(read_corpus(sample_folder()), settings=untrained, out=tmp_path / "run")
-    time, rival = measure(Settings(sample_folder(), run.folder, quick=True, any_commit=True))
+    time, rival, of_letters = measure(Settings(sample_folder(), run.folder, quick=True, any_commit=True))
+    assert "inside a letter of 1" in of_letters.what
+    assert len(of_letters.figures["float32"]) == 3
     assert "1 members" in time.what
     assert len(time.figures["seconds"]) == 3
     assert time.figures["quality"][0] > time.figures["quality"][1] > 0
