@@ -9,7 +9,6 @@ missed and what is found beyond the truth. Otherwise writes the tables of docs/c
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import random
@@ -20,9 +19,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
+import click
 import yaml
 
 from statgraph.artifacts import write_text
+from statgraph.cli.main import run_command
 from statgraph.corpus.citations.numbers import article_number
 from statgraph.corpus.citations.references import REFERENCES, Reference, ReferenceFinder
 from statgraph.corpus.importing import import_corpus
@@ -232,29 +233,30 @@ def tables(by_eye: Counts, by_marks: Counts, elsewhere: Mapping[str, Counter[str
     return "\n".join(lines)
 
 
-def main() -> None:
+@click.command(help=__doc__)
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--list", "language", default="", help="Print what is missed and found beyond the truth.")
+def main(folder: Path, language: str) -> None:
     """Measure, and write the tables or print the references of a language."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--list", dest="language", default="", help="print what is missed and found beyond the truth")
-    arguments = parser.parse_args()
+    if not (folder / ACTS).is_dir():
+        raise click.UsageError(f"{folder}: no folder '{ACTS}' in it; name the folder that holds the acts")
     known = yaml.safe_load(LABELS.read_text(encoding="utf-8"))
-    chosen = {name: files for name, files in known["labelled"].items() if arguments.language in ("", name)}
-    by_eye = labelled(arguments.folder, chosen)
-    by_marks, elsewhere = marked(marked_acts(arguments.folder))
-    if not arguments.language:
+    chosen = {name: files for name, files in known["labelled"].items() if language in ("", name)}
+    by_eye = labelled(folder, chosen)
+    by_marks, elsewhere = marked(marked_acts(folder))
+    if not language:
         text = tables(by_eye, by_marks, elsewhere, known.get("judged", {}))
         print(text)
         before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
         write_text(PAGE, f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}")
         return
     for counts in (by_eye, by_marks):
-        for pair, context in islice(counts.missed.get(arguments.language, {}).items(), 100):
+        for pair, context in islice(counts.missed.get(language, {}).items(), 100):
             print("missed", *pair, "|", context)
-        beyond = counts.beyond.get(arguments.language, {})
+        beyond = counts.beyond.get(language, {})
         for pair in sample(beyond):
             print("beyond", *pair, "|", beyond[pair])
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main, "python -m tools.citations")

@@ -8,17 +8,18 @@ Writes docs/official-acts.md.
 
 from __future__ import annotations
 
-import argparse
 import re
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import click
 import yaml
 
 from statgraph import Corpus, import_corpus, train
 from statgraph.artifacts import write_text
+from statgraph.cli.main import run_command
 from statgraph.search.hits import Hit
 
 QUESTIONS = Path(__file__).with_suffix(".yaml")
@@ -80,25 +81,24 @@ def page(rows: Sequence[Sequence[str]], ranks_by_system: Mapping[str, list[int]]
     return "\n".join(lines) + "\n"
 
 
-def main() -> None:
+@click.command(help=__doc__)
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--only", default="", help="Acts whose name holds this word; nothing is written then.")
+def main(folder: Path, only: str) -> None:
     """Measure every act and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--only", default="", help="acts whose name holds this word; nothing is written then")
-    arguments = parser.parse_args()
     acts = yaml.safe_load(QUESTIONS.read_text(encoding="utf-8"))
-    chosen = [entry for entry in acts if arguments.only in entry["act"]]
+    chosen = [entry for entry in acts if only in entry["act"]]
     rows, ranks_by_system = [], {system: [] for system in SYSTEMS}
     for entry in chosen:
-        row, found = measured(entry, arguments.folder)
+        row, found = measured(entry, folder)
         rows.append(row)
         for system in SYSTEMS:
             ranks_by_system[system] += found[system]
     text = page(rows, ranks_by_system)
     print(text)
-    if not arguments.only:
+    if not only:
         write_text(PAGE, text)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main, "python -m tools.official_acts")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 import resource
-import sys
 import tempfile
 import textwrap
 import time
@@ -19,7 +18,10 @@ from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
 
+import click
+
 from statgraph.artifacts import write_text
+from statgraph.cli.main import run_command
 from statgraph.corpus.acts.documents import Document, documents
 from statgraph.corpus.acts.profile import recognised
 from statgraph.corpus.acts.reader import ActReader, root_of
@@ -106,9 +108,13 @@ def rows(folder: Path) -> Iterator[list[str]]:
                 yield row_of(document, path, readme)
 
 
-def main() -> None:
+@click.command(help=__doc__)
+@click.argument("folder", type=click.Path(path_type=Path))
+def main(folder: Path) -> None:
     """Read every file and write the page."""
-    table = list(rows(Path(sys.argv[1])))
+    table = list(rows(folder))
+    if not table:
+        raise click.UsageError(f"{folder}: no folder of a format in it; name the folder that holds them")
     mebibytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     text = "\n".join(
         [
@@ -132,4 +138,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main, "python -m tools.official_files")

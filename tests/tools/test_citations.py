@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
 from tools import citations
 from tools.citations import labelled, marked, marked_acts, percent, read_act, rows_listed
@@ -68,25 +69,32 @@ def test_percent_has_its_wilson_interval(part, whole, text):
     assert percent(part, whole) == text
 
 
-def test_the_page_gets_the_tables(folder, monkeypatch, capsys):
+def test_the_page_gets_the_tables(folder, monkeypatch):
     page, labels = folder / "page.md", folder / "labels.yaml"
     page.write_text(f"Head.\n{citations.BEGIN}\nold\n{citations.END}\nTail.\n", encoding="utf-8")
     labels.write_text(yaml.dump({"labelled": {"en": {ACT: {"2": "4"}}}, "judged": {f"{ACT}/1/3": "right"}}))
     monkeypatch.setattr(citations, "PAGE", page)
     monkeypatch.setattr(citations, "LABELS", labels)
-    monkeypatch.setattr("sys.argv", ["citations", str(folder)])
-    citations.main()
+    assert CliRunner().invoke(citations.main, [str(folder)]).exit_code == 0
     text = page.read_text(encoding="utf-8")
     assert text.startswith("Head.\n")
     assert text.endswith("Tail.\n")
     assert "| en | 1 | 1 | 0 | 0.0 (0 to 79) |  |" in text
     assert "| en | 2 | 1 | 50.0 (9 to 91) | 1 | 1 of 1 |" in text
     assert "old" not in text
-    monkeypatch.setattr("sys.argv", ["citations", str(folder), "--list", "en"])
-    capsys.readouterr()
-    citations.main()
-    assert capsys.readouterr().out.splitlines() == [
+    listed = CliRunner().invoke(citations.main, [str(folder), "--list", "en"])
+    assert listed.output.splitlines() == [
         f"missed {ACT} 2 4 | ",
         f"missed {ACT} 2 4 | ",
         f"beyond {ACT} 1 3 | See article 2 and article 3.",
     ]
+
+
+def test_a_folder_without_acts_is_refused_and_the_page_is_kept(tmp_path, monkeypatch):
+    page = tmp_path / "citations.md"
+    page.write_text("measured\n", encoding="utf-8")
+    monkeypatch.setattr(citations, "PAGE", page)
+    refused = CliRunner().invoke(citations.main, [str(tmp_path)])
+    assert refused.exit_code == 2
+    assert f"{tmp_path}: no folder 'law-formats' in it" in refused.output
+    assert page.read_text(encoding="utf-8") == "measured\n"
