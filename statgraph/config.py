@@ -479,11 +479,7 @@ class IvfPqConfig:
     code_bytes: int = setting(
         0, at_least=0, help="Bytes of an article's code; 0 is a quarter of the width, half a byte for two components."
     )
-    rerank: int = setting(
-        400,
-        at_least=1,
-        help="Candidates ranked again, at least four for each article asked for.",
-    )
+    rerank: int = setting(400, at_least=1, help="Candidates ranked again, at least four for each article asked for.")
     precision: str = setting(
         "float32",
         choices=("float32", "float16"),

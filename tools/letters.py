@@ -6,7 +6,9 @@ Of a run whose trees have learnt from dev the questions of test, else those of d
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+import re
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -23,6 +25,14 @@ from statgraph.search.evaluating import split_metrics
 from statgraph.search.retriever import Retriever
 
 _STORY = 8  # sentences
+# How people type what they write.
+TYPED: Mapping[str, Callable[[str], str]] = {
+    "in letters": str,
+    "wrapped at 72 columns": lambda text: textwrap.fill(text, 72),
+    "with commas for full stops": lambda text: re.sub(r"[.?!] ", ", ", text),
+    "in small letters, without marks": lambda text: re.sub(r"[.,;:!?]+(?=\s|$)", "", text).lower(),
+    "in capitals": str.upper,
+}
 _METRICS = ("S@1", "S@3", "MRR@10", "mAP", "R@10")
 
 
@@ -45,10 +55,14 @@ def letter(question: str, language: str) -> str:
     return " ".join([rng.choice(parts["open"]), *story[:place], question, *story[place:], rng.choice(parts["close"])])
 
 
-def in_letters(corpus: Corpus) -> Corpus:
-    """Return a corpus whose questions stand in letters."""
-    questions = [replace(question, text=letter(question.text, corpus.language)) for question in corpus.questions]
-    return replace(corpus, questions=tuple(questions))
+def in_letters(corpus: Corpus, typed: Callable[[str], str] = str) -> Corpus:
+    """Return a corpus whose questions stand in letters, typed in some way."""
+    return replace(
+        corpus,
+        questions=tuple(
+            replace(question, text=typed(letter(question.text, corpus.language))) for question in corpus.questions
+        ),
+    )
 
 
 @click.command(help=__doc__)
@@ -60,7 +74,8 @@ def main(runs: tuple[str, ...]) -> None:
         folder, _, name = text.partition("=")
         corpus, retriever = read_corpus(Path(name)), Retriever.load(folder)
         split = "test" if learnt_from(Run.read(folder)) == "dev" else "dev"
-        for kind, asked in (("as they stand", corpus), ("in letters", in_letters(corpus))):
+        letters = {kind: in_letters(corpus, typed) for kind, typed in TYPED.items()}
+        for kind, asked in {"as they stand": corpus, **letters}.items():
             metrics = split_metrics(retriever, asked, split).metrics
             figures = " | ".join(f"{100 * metrics[metric].mean():.1f}" for metric in _METRICS)
             print(f"| {corpus.name}, {split} | {len(metrics)}, {kind} | {figures} |", flush=True)

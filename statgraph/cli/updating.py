@@ -137,7 +137,7 @@ def index(run: Path | None, kind: str, settings: tuple[str, ...], engine: str, e
     """Rebuild the index of a finished run as another kind, or write its vectors to an index engine.
 
     The new index replaces the old one completely or not at all; search and evaluate then use it. ivf-pq is faster on
-    millions of articles but may miss some. A run with an index of the former kind hnsw is converted.
+    millions of articles but may miss some.
 
     With --to the run stays as it is: `search` and `serve` ask the engine with the same --engine and --from URI. Written
     again after an update, only what has changed is sent to lance, and readers of the former state go on with it.

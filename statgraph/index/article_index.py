@@ -60,15 +60,13 @@ class ArticleIndex:
         return cls(KINDS[chosen.kind].build(vectors, chosen, device=device), article_ids)
 
     @classmethod
-    def load(cls, folder: Path, *, device: str = "auto", converting: bool = False) -> ArticleIndex:
+    def load(cls, folder: Path, *, device: str = "auto") -> ArticleIndex:
         """Return the index that `save` left in a folder.
-
-        With `converting` a folder of the former kind hnsw is read too, as a flat index.
 
         Raises:
             RunError: if a file is missing or damaged, or the files do not belong together.
         """
-        return cls(*read_index_folder(Path(folder), device=device, converting=converting))
+        return cls(*read_index_folder(Path(folder), device=device))
 
     def save(self, folder: Path) -> None:
         """Write the index to a folder, whole or not at all: what its kind writes, `ids.json`, `manifest.json`."""

@@ -59,19 +59,6 @@ class FlatIndex:
         """
         return cls(read_faiss(folder, "IndexFlatIP", mapped=True), device)
 
-    @classmethod
-    def from_hnsw(cls, folder: Path, manifest: Mapping[str, object], *, device: str) -> FlatIndex:
-        """Return the vectors of a folder of the former kind hnsw, which may have one component more than the manifest.
-
-        Raises:
-            RunError: if the file is missing or damaged.
-        """
-        import faiss
-
-        graph = read_faiss(folder, "IndexHNSWFlat")
-        vectors = vectors_view(faiss.downcast_index(graph.storage))[:, : int(manifest.get("width", graph.d))]
-        return cls.build(vectors, IndexConfig(kind=cls.kind), device=device)
-
     def write(self, folder: Path) -> dict[str, object]:
         """Write `index.faiss`; return the index's own manifest entries: none."""
         import faiss

@@ -16,7 +16,6 @@ from statgraph.settings import check_settings
 
 IDS_FILE = "ids.json"
 UNIT_METRIC, METRIC = "inner product of unit vectors", "inner product"
-_FORMER_KIND = "hnsw"
 _COMPONENTS_PER_BYTE = 4
 _MIN_PROBES = 64
 _PROBED_SHARE = 8  # one list in so many
@@ -104,11 +103,10 @@ def read_article_ids(folder: Path) -> list[str]:
     return article_ids
 
 
-def read_index_folder(folder: Path, *, device: str = "cpu", converting: bool = False) -> tuple[VectorIndex, list[str]]:
+def read_index_folder(folder: Path, *, device: str = "cpu") -> tuple[VectorIndex, list[str]]:
     """Return (index, list of article ids); a folder from before there were kinds is flat.
 
-    Vectors that a search reads all are checked; of those that stay on disk only number, width and precision. With
-    `converting` a folder of the former kind hnsw is read as a flat index.
+    Vectors that a search reads all are checked; of those that stay on disk only number, width and precision.
 
     Raises:
         RunError: if a file is missing or damaged, or the files do not belong together.
@@ -116,18 +114,12 @@ def read_index_folder(folder: Path, *, device: str = "cpu", converting: bool = F
     article_ids = read_article_ids(folder)
     manifest = artifacts.read_object(existing(folder / artifacts.MANIFEST), remedy=REMEDY)
     kind = manifest.get("kind", FlatIndex.kind)
-    if kind == _FORMER_KIND and converting:
-        index = FlatIndex.from_hnsw(folder, manifest, device=device)
-    elif isinstance(kind, str) and kind in KINDS:
-        index = KINDS[kind].read(folder, manifest, device=device)
-    else:
-        remedy = REMEDY
-        if kind == _FORMER_KIND:
-            remedy = f"convert the index with 'statgraph index --run {folder.parent} --kind flat' (or ivf-pq)"
+    if not isinstance(kind, str) or kind not in KINDS:
         raise RunError(
             f"{folder / artifacts.MANIFEST}: kind '{kind}' is not supported by this version, which has "
-            f"{', '.join(KINDS)}; {remedy}"
+            f"{', '.join(KINDS)}; {REMEDY}"
         )
+    index = KINDS[kind].read(folder, manifest, device=device)
     if (manifest.get("articles"), manifest.get("width")) != (len(index), index.width):
         raise RunError(
             f"{folder / INDEX_FILE}: {len(index)} vectors of width {index.width}, but {artifacts.MANIFEST} has "

@@ -13,15 +13,7 @@ from statgraph.config import IndexConfig, IvfPqConfig
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.query import Ranked
 from statgraph.errors import RunError, UsageError
-from statgraph.index.vectors import (
-    INDEX_FILE,
-    REMEDY,
-    VECTORS_FILE,
-    best_of,
-    existing,
-    float32_tiles,
-    read_faiss,
-)
+from statgraph.index.vectors import INDEX_FILE, REMEDY, VECTORS_FILE, best_of, existing, float32_tiles, read_faiss
 from statgraph.settings import overlaid
 
 # Comparing this many vectors of 384 takes some milliseconds, as a search of lists does.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import textwrap
+from itertools import pairwise
 
 MAX_SENTENCE = 400
 # The end of a sentence or of a clause of a list, with the spaces after it: before a capital or the like, before a small
@@ -23,18 +25,24 @@ _SHORTENED_BEFORE_NUMBER = re.compile(
     r"|dec|déc|dez)\.$"
 )
 _NUMBER = re.compile(r"[A-Z]?[.\s]*\d|[IVX]+\b")
+_RUN_ON = 300  # characters from which what a question has between full stops is cut once more
+_CLAUSE = 100  # characters of its parts
+_CLAUSE_END = re.compile(r"(?<=[.,;:–—…])\s+|(?<=[，、；：])\s*|\s+(?=[-–—]\s)|(?<=[^\W\d]{3}[.!?,])(?=[^\W\d])")
+_WRAPPED = range(40, 101)  # characters of the longest line where a mail program has wrapped them
+_MARKS_OF_A_LINE = re.compile(r"^(?:> ?)+|\s+$")  # those that quote it, and spaces at its end
+_FIRST_WORD = re.compile(r"[⺀-\uffef]|\S*")
 _LONGEST_SHORTENED = 8  # characters that show one: its own, the full stop, and the characters before it
 
 
-def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Return (start, end) of the sentences and list items of a text, none longer than 400 characters."""
+def sentence_spans(text: str, longest: int = MAX_SENTENCE) -> list[tuple[int, int]]:
+    """Return (start, end) of the sentences and list items of a text, none longer than so many characters."""
     spans, start = [], 0
     for cut in _CUT.finditer(text):
         if _goes_on(text, start, cut):
             continue
-        spans += _short(text, start, cut.start())
+        spans += _short(text, start, cut.start(), longest)
         start = cut.end()
-    return [*spans, *_short(text, start, len(text.rstrip()))]
+    return [*spans, *_short(text, start, len(text.rstrip()), longest)]
 
 
 def _goes_on(text: str, start: int, cut: re.Match[str]) -> bool:
@@ -47,12 +55,46 @@ def _goes_on(text: str, start: int, cut: re.Match[str]) -> bool:
     return bool(_SHORTENED_BEFORE_NUMBER.search(before) and _NUMBER.match(text, cut.end()))
 
 
-def _short(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Return a stretch of a text in parts of at most 400 characters, cut at spaces where there are any."""
+def _short(text: str, start: int, end: int, longest: int) -> list[tuple[int, int]]:
+    """Return a stretch of a text in parts of at most so many characters, cut at spaces where there are any."""
     spans = []
-    while end - start > MAX_SENTENCE:
-        cut = text.rfind(" ", start + 1, start + MAX_SENTENCE)
-        cut = cut if cut > start else start + MAX_SENTENCE
+    while end - start > longest:
+        cut = text.rfind(" ", start + 1, start + longest)
+        cut = cut if cut > start else start + longest
         spans.append((start, cut))
         start = cut + 1 if text[cut].isspace() else cut
     return [*spans, (start, end)] if end > start else spans
+
+
+def question_sentences(text: str) -> list[str]:
+    """Return the sentences of a question as people type it.
+
+    Lines that a mail program wrapped are joined. What is longer than 300 characters has commas for full stops, or no
+    marks at all: it comes in clauses of up to 100 characters, or in parts of as many, half of each the next one's too.
+    """
+    text, found = _unwrapped(text), []
+    for start, end in sentence_spans(text, longest=len(text)):
+        if end - start <= _RUN_ON:
+            found.append(text[start:end])
+            continue
+        parts = [""]
+        for clause in filter(None, _CLAUSE_END.split(text[start:end])):
+            if len(clause) > _RUN_ON:
+                parts += map(" ".join, pairwise(textwrap.wrap(clause, _CLAUSE // 2, break_on_hyphens=False)))
+            elif len(parts[-1]) + len(clause) < _CLAUSE:
+                parts[-1] = f"{parts[-1]} {clause}".strip()
+            else:
+                parts.append(clause)
+        found += filter(None, parts)
+    return found
+
+
+def _unwrapped(text: str) -> str:
+    """Return a text with spaces for the ends of lines where most are where the next line's first word did not fit."""
+    lines = [_MARKS_OF_A_LINE.sub("", line) for line in text.splitlines()]
+    width = max(map(len, lines), default=0)
+    within = [(before, line) for before, line in pairwise(lines) if before and line]
+    wrapped = {pair for pair in within if len(pair[0]) + 1 + len(_FIRST_WORD.match(pair[1])[0]) > width}
+    if width not in _WRAPPED or 2 * len(wrapped) < len(within):
+        return text
+    return "".join([*lines[:1], *((" " if pair in wrapped else "\n") + pair[1] for pair in pairwise(lines))])

@@ -11,7 +11,7 @@ import numpy as np
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.query import Ranked
 from statgraph.lexical.bm25 import BM25
-from statgraph.lexical.sentences import sentence_spans
+from statgraph.lexical.sentences import question_sentences
 from statgraph.ranking.candidates import Scale, united
 from statgraph.signals.signal import Answer, Asked
 
@@ -97,7 +97,7 @@ def is_long(question: str) -> bool:
 def _sentences(question: str) -> list[str]:
     if len(question) < _LONG:
         return []
-    sentences = [question[start:end] for start, end in sentence_spans(question)]
+    sentences = question_sentences(question)
     return sentences if len(sentences) >= _SENTENCES else []
 
 

@@ -52,7 +52,7 @@ def write_to_engine(run: object, address: EngineAddress, config: IndexConfig = I
     run.require_vectors()
     state = state_of(run)
     writer = ENGINES.load(address.name).create(address.uri, state, config)
-    index = ArticleIndex.load(run.index, device="cpu", converting=True)
+    index = ArticleIndex.load(run.index, device="cpu")
     start = time.perf_counter()
     written = writer.write(index.article_ids, index.tiles(), _columns(ArticleStore(run.folder), index.article_ids))
     return EngineSummary(state.key, written, time.perf_counter() - start)

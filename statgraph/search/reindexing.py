@@ -54,7 +54,7 @@ def reindex(run: object, config: IndexConfig = IndexConfig()) -> IndexSummary:
     with _held(run) as opened:
         opened.require_vectors()
         folder = opened.index
-        old = ArticleIndex.load(folder, device="cpu", converting=True)
+        old = ArticleIndex.load(folder, device="cpu")
         start = time.perf_counter()
         new = old.rebuilt(config)
         seconds = time.perf_counter() - start

@@ -87,8 +87,7 @@ class Asked:
         reads the texts once for these and for `vectors`, if asked for these first."""
         base = encoder.base
         if id(base) not in self._tokens:
-            texts = [self.texts[place] for place in self._read]
-            self._encoded[id(base)], self._tokens[id(base)] = base.encode_tokens(texts)
+            self._encoded[id(base)], self._tokens[id(base)] = base.encode_tokens(self._read_texts)
         tokens = dict(zip(self._read, self._tokens[id(base)], strict=True))
         tokens |= {place: np.concatenate([tokens[part] for part in parts]) for place, parts in self.sentences.items()}
         return [tokens[place] for place in range(len(self.texts))]
@@ -97,14 +96,19 @@ class Asked:
     def _read(self) -> list[int]:
         return [place for place in range(len(self.texts)) if place not in self.sentences]
 
+    @property
+    def _read_texts(self) -> list[str]:
+        """Return the texts that are read: in small letters what is all in capitals, a few words at least."""
+        texts = (self.texts[place] for place in self._read)
+        return [text.lower() if text.isupper() and text.count(" ") > 2 else text for text in texts]
+
     def _encode(self, encoder: QueryEncoder) -> np.ndarray:
         """Return the vectors of the texts that are read, (read, width) float32."""
         if id(encoder) not in self._encoded:
             if isinstance(encoder, HeadEncoder):
                 self._encoded[id(encoder)] = encoder.head(self._encode(encoder.base))
             else:
-                texts = [self.texts[place] for place in self._read] if self.sentences else self.texts
-                self._encoded[id(encoder)] = encoder.encode(texts)
+                self._encoded[id(encoder)] = encoder.encode(self._read_texts)
         return self._encoded[id(encoder)]
 
 

@@ -21,14 +21,7 @@ from statgraph.graph.store import default_folder
 from statgraph.progress import Progress, resumable, silent
 from statgraph.runs import parts
 from statgraph.runs.article_store import write_article_store
-from statgraph.runs.folders import (
-    claimed,
-    give_back,
-    is_finished,
-    is_unfinished,
-    new_run_folder,
-    newest_unfinished_run,
-)
+from statgraph.runs.folders import claimed, give_back, is_finished, is_unfinished, new_run_folder, newest_unfinished_run
 from statgraph.runs.kind import kind_of
 from statgraph.runs.own_corpus import write_training_texts
 from statgraph.runs.provenance import commit, versions

@@ -20,13 +20,7 @@ from statgraph.config import PretrainConfig, RunConfig
 from statgraph.corpus.records import Corpus, checked_corpus
 from statgraph.device import pick_device
 from statgraph.encoders.article_text import article_text
-from statgraph.encoders.backbones import (
-    EMBEDDED_E5,
-    EMBEDDED_STATIC,
-    Backbone,
-    backbone_fingerprint,
-    resolve_backbone,
-)
+from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC, Backbone, backbone_fingerprint, resolve_backbone
 from statgraph.encoders.biencoder import save_transformer
 from statgraph.encoders.loading import load_masked_model, most_tokens
 from statgraph.errors import RunError, UsageError

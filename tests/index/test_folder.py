@@ -92,30 +92,6 @@ def test_a_folder_from_before_there_were_kinds_is_flat(saved, compass):
     assert (index.kind, index.vectors.tolist()) == ("flat", compass[:3].tolist())
 
 
-@pytest.fixture(params=[0, 1], ids=["of one length", "of several lengths"])
-def former(request, tmp_path, compass):
-    """Return the folder of an hnsw index of three articles as an earlier version wrote it."""
-    vectors = np.array([[3, 0], [0, 5], [4, 0]], dtype=np.float32) if request.param else compass[:3]
-    held = np.hstack([vectors, np.full((3, request.param), 7, dtype=np.float32)])
-    graph = faiss.IndexHNSWFlat(held.shape[1], 32, faiss.METRIC_INNER_PRODUCT)
-    graph.add(held)
-    folder = tmp_path / "index"
-    folder.mkdir()
-    faiss.write_index(graph, str(folder / "index.faiss"))
-    artifacts.write_json(folder / "ids.json", {"article_ids": ["A", "B", "C"]})
-    metric = "inner product" if request.param else "inner product of unit vectors"
-    entries = {"kind": "hnsw", "articles": 3, "width": 2, "metric": metric}
-    artifacts.write_json(folder / "manifest.json", entries)
-    return folder, vectors
-
-
-def test_a_former_hnsw_index_is_refused_but_can_be_converted(former):
-    folder, vectors = former
-    refused(folder, rf"'statgraph index --run {folder.parent} --kind flat' \(or ivf-pq\)$")
-    index = ArticleIndex.load(folder, device="cpu", converting=True)
-    assert (index.kind, index.article_ids, index.vectors.tolist()) == ("flat", ("A", "B", "C"), vectors.tolist())
-
-
 @pytest.mark.parametrize(
     ("n_articles", "kind"), [(1, "flat"), (29_115, "flat"), (200_000, "flat"), (200_001, "ivf-pq"), (10**7, "ivf-pq")]
 )

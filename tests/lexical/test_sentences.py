@@ -1,8 +1,11 @@
 """The sentences of a text."""
 
+import textwrap
+from itertools import pairwise
+
 import pytest
 
-from statgraph.lexical.sentences import sentence_spans
+from statgraph.lexical.sentences import question_sentences, sentence_spans
 
 
 def sentences(text):
@@ -65,3 +68,39 @@ def test_a_long_sentence_is_cut_at_spaces():
     assert [len(part) for part in parts] == [399, 399, 199]
     assert " ".join(parts) == text
     assert [len(part) for part in sentences("x" * 900)] == [400, 400, 100]
+
+
+STORY = "I have rented a flat in the old town since 2019, and now my landlord says that he needs it. May he?"
+
+
+@pytest.mark.parametrize("mark", ["", "> ", ">> "])
+def test_lines_that_a_mail_program_wrapped_are_joined(mark):
+    letter = f"Dear Sir,\n\n{textwrap.fill(f'{STORY} {STORY}', 60)}\n\nYours,"
+    typed = "\r\n".join(mark + line for line in letter.splitlines())
+    assert question_sentences(typed) == ["Dear Sir,", STORY[:-8], "May he?", STORY[:-8], "May he?", "Yours,"]
+
+
+@pytest.mark.parametrize("width", [8, 290])
+def test_lines_that_somebody_ended_are_sentences(width):
+    lines = ["hello", "he keeps my deposit, and has kept it since May", "what can i do", "x" * width]
+    assert question_sentences("\n".join(lines)) == lines
+
+
+def test_what_has_commas_for_full_stops_comes_in_clauses():
+    clauses = [f"this is clause number {place} of what I tell you, and it costs me 1,500" for place in range(8)]
+    assert question_sentences(", ".join(clauses)) == [*(f"{clause}," for clause in clauses[:-1]), clauses[-1]]
+
+
+def test_what_has_no_marks_comes_in_parts_that_share_a_half():
+    words = [f"w{place:03}" for place in range(80)]
+    parts = [part.split() for part in question_sentences(" ".join(words))]
+    assert parts[0] + parts[2] + parts[4] == words[: len(parts[0] + parts[2] + parts[4])]
+    assert max(len(" ".join(part)) for part in parts) <= 100
+    assert {word for part in parts for word in part} == set(words)
+    assert all(set(part) & set(following) for part, following in pairwise(parts[:9]))
+
+
+def test_a_sentence_of_up_to_300_characters_is_whole():
+    sentence = "a clause of it, " * 18
+    assert question_sentences(sentence) == [sentence.strip()]
+    assert question_sentences("") == []

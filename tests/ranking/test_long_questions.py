@@ -55,7 +55,7 @@ def test_a_question_mark_is_worth_two_and_a_half_deviations():
     assert set(read[1:]) < set(strong)
 
 
-@pytest.mark.parametrize("question", [SHORT, "word " * 100, "", "Why? Why? Why? Why?"])
+@pytest.mark.parametrize("question", [SHORT, "word " * 59, "", "Why? Why? Why? Why?"])
 def test_a_short_question_or_one_of_few_sentences_is_read_whole(question, bm25):
     texts, (parts,) = question_parts([question], bm25)
     assert (texts, len(parts.sentences), is_long(question)) == ([question], 0, False)

@@ -1,16 +1,13 @@
 from pathlib import Path
 
-import faiss
 import numpy as np
 import pytest
 
-from statgraph import artifacts
 from statgraph.config import IndexConfig, IvfPqConfig
 from statgraph.errors import RunError, UsageError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.runs import parts
 from statgraph.search.reindexing import reindex
-from statgraph.search.retriever import Retriever
 
 
 @pytest.fixture
@@ -33,19 +30,6 @@ def test_the_summary_says_what_the_new_index_is(large_run, index_folder):
     assert summary.memory_bytes == (index_folder / "index.faiss").stat().st_size
     assert summary.disk_bytes == sum(path.stat().st_size for path in index_folder.iterdir()) > summary.memory_bytes
     assert ArticleIndex.load(index_folder, device="cpu").kind == "ivf-pq"
-
-
-def test_a_former_hnsw_index_is_converted(dense_run, index_folder):
-    before = Retriever.load(dense_run, device="cpu").search("deposit", k=3)
-    graph = faiss.IndexHNSWFlat(2, 32, faiss.METRIC_INNER_PRODUCT)
-    graph.add(ArticleIndex.load(index_folder, device="cpu").vectors)
-    faiss.write_index(graph, str(index_folder / "index.faiss"))
-    manifest = artifacts.read_json(index_folder / "manifest.json")
-    artifacts.write_json(index_folder / "manifest.json", {**manifest, "kind": "hnsw"})
-    with pytest.raises(RunError, match="statgraph index --run"):
-        Retriever.load(dense_run, device="cpu").search("deposit", k=3)
-    assert reindex(dense_run, IndexConfig("flat")).kind == "flat"
-    assert Retriever.load(dense_run, device="cpu").search("deposit", k=3) == before
 
 
 def test_there_and_back_leaves_the_same_bytes(large_run, index_folder):

@@ -46,6 +46,17 @@ def test_a_long_question_has_the_mean_of_its_sentences():
     assert vectors[1] == pytest.approx(np.array([9, 4]) / np.hypot(9, 4))
 
 
+def test_an_encoder_reads_what_is_all_in_capitals_in_small_letters():
+    class Encoder:
+        def encode(self, texts):
+            self.texts = texts
+            return np.ones((len(texts), 2), dtype=np.float32)
+
+    encoder = Encoder()
+    Asked(["MAY HE KEEP MY DEPOSIT?", "TVA", "May HE keep it?", "ÉTÉ À LA PLAGE"]).vectors(encoder)
+    assert encoder.texts == ["may he keep my deposit?", "TVA", "May HE keep it?", "été à la plage"]
+
+
 INFOS = {name: SIGNALS.load(name).info for name in SIGNALS.built_in} | KINDS
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from statgraph.corpus.records import Question
 from statgraph.ranking.long_questions import is_long
-from tools.letters import in_letters, letter
+from tools.letters import TYPED, in_letters, letter
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
@@ -22,6 +22,21 @@ def test_the_questions_of_a_corpus_stand_in_letters(town_corpus):
     assert isinstance(first, Question)
     assert town_corpus.questions[0].text in first.text
     assert first.article_ids == town_corpus.questions[0].article_ids
+
+
+@pytest.mark.parametrize(
+    ("kind", "typed"),
+    [
+        ("in letters", "Dear Sir, I rent. May he?"),
+        ("wrapped at 72 columns", "Dear Sir, I rent. May he?"),
+        ("with commas for full stops", "Dear Sir, I rent, May he?"),
+        ("in small letters, without marks", "dear sir i rent may he"),
+        ("in capitals", "DEAR SIR, I RENT. MAY HE?"),
+    ],
+)
+def test_a_letter_is_typed_as_people_do(kind, typed):
+    assert TYPED[kind]("Dear Sir, I rent. May he?") == typed
+    assert max(map(len, TYPED["wrapped at 72 columns"]("a word " * 50).splitlines())) <= 72
 
 
 def test_a_wrong_folder_is_named_in_one_line(tmp_path):
