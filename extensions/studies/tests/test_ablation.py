@@ -81,7 +81,7 @@ def test_a_row_is_the_ensemble_that_training_would_have_made(plan, town_corpus, 
     runs = CorpusRuns(town_corpus, "test", store)
     for without, settings in (
         ("", ()),
-        ("headings", ("ensemble.signals=citation,bm25,votes",)),
+        ("headings", ("ensemble.signals=citation,bm25,votes,wording",)),
         (TREES, ("ranker.kind=fixed",)),
     ):
         row, run = rows.finished(plan(without)), runs.finished(plan("", *settings))
