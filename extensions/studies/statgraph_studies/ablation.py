@@ -241,4 +241,5 @@ def held_out_features(
 
 def _features(ensemble: Ensemble, texts: Sequence[str], names: frozenset[tuple[str, str]]) -> list[Features]:
     # As the ensemble ranks them, except that some features are dropped before it picks the finalists.
-    return [ensemble.finalists(each.without(names), DEPTH) for each in ensemble.candidates(texts, DEPTH)]
+    candidates = ensemble.candidates(texts, DEPTH)
+    return [ensemble.finalists(each.without(names) if names else each, DEPTH) for each in candidates]
