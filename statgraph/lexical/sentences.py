@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 MAX_SENTENCE = 400
 # The end of a sentence or of a clause of a list, with the spaces after it: before a capital or the like, before a small
@@ -28,9 +28,9 @@ _NUMBER = re.compile(r"[A-Z]?[.\s]*\d|[IVX]+\b")
 _RUN_ON = 300  # characters from which what a question has between full stops is cut once more
 _CLAUSE = 100  # characters of its parts
 _CLAUSE_END = re.compile(r"(?<=[.,;:–—…])\s+|(?<=[，、；：])\s*|\s+(?=[-–—]\s)|(?<=[^\W\d]{3}[.!?,])(?=[^\W\d])")
-_WRAPPED = range(40, 101)  # characters of the longest line where a mail program has wrapped them
+_WRAPPED = range(40, 101)  # characters of the longest line that a mail program has wrapped
 _MARKS_OF_A_LINE = re.compile(r"^(?:> ?)+|\s+$")  # those that quote it, and spaces at its end
-_FIRST_WORD = re.compile(r"[⺀-\uffef]|\S*")
+_FIRST_WORD = re.compile(r"[⺀-\ua4cf]|\S*")  # in Chinese and Japanese a character
 _LONGEST_SHORTENED = 8  # characters that show one: its own, the full stop, and the characters before it
 
 
@@ -90,11 +90,13 @@ def question_sentences(text: str) -> list[str]:
 
 
 def _unwrapped(text: str) -> str:
-    """Return a text with spaces for the ends of lines where most are where the next line's first word did not fit."""
+    """Return a text with spaces for ends of lines, in paragraphs where most are where the next word did not fit."""
     lines = [_MARKS_OF_A_LINE.sub("", line) for line in text.splitlines()]
-    width = max(map(len, lines), default=0)
-    within = [(before, line) for before, line in pairwise(lines) if before and line]
-    wrapped = {pair for pair in within if len(pair[0]) + 1 + len(_FIRST_WORD.match(pair[1])[0]) > width}
-    if width not in _WRAPPED or 2 * len(wrapped) < len(within):
-        return text
-    return "".join([*lines[:1], *((" " if pair in wrapped else "\n") + pair[1] for pair in pairwise(lines))])
+    width = max((len(line) for line in lines if len(line) in _WRAPPED), default=0)  # not of a long URL
+    joined = ""
+    for _, (first, *others) in groupby(lines, key=bool):
+        rooms = [width - len(line) for line in (first, *others)]
+        full = [0 <= room <= len(_FIRST_WORD.match(line)[0]) for room, line in zip(rooms, others, strict=False)]
+        space = " " if 4 * sum(full) >= 3 * len(full) else "\n"
+        joined += first + "".join((space if at else "\n") + line for at, line in zip(full, others, strict=True)) + "\n"
+    return joined

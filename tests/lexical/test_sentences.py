@@ -75,9 +75,10 @@ STORY = "I have rented a flat in the old town since 2019, and now my landlord sa
 
 @pytest.mark.parametrize("mark", ["", "> ", ">> "])
 def test_lines_that_a_mail_program_wrapped_are_joined(mark):
-    letter = f"Dear Sir,\n\n{textwrap.fill(f'{STORY} {STORY}', 60)}\n\nYours,"
+    end = ["Yours,", "A. Tenant", "1 High Street", "Town"]
+    letter = "\n".join(["Dear Sir,", "", "w" * 120, "", textwrap.fill(f"{STORY} {STORY}", 60), "", *end])
     typed = "\r\n".join(mark + line for line in letter.splitlines())
-    assert question_sentences(typed) == ["Dear Sir,", STORY[:-8], "May he?", STORY[:-8], "May he?", "Yours,"]
+    assert question_sentences(typed) == ["Dear Sir,", "w" * 120, STORY[:-8], "May he?", STORY[:-8], "May he?", *end]
 
 
 @pytest.mark.parametrize("width", [8, 290])
