@@ -72,7 +72,10 @@ def main(runs: tuple[str, ...]) -> None:
     print(f"| law | questions | {' | '.join(_METRICS)} |\n| --- | --- |{' ---: |' * len(_METRICS)}")
     for text in runs:
         folder, _, name = text.partition("=")
-        corpus, retriever = read_corpus(Path(name)), Retriever.load(folder)
+        corpus = read_corpus(Path(name))
+        if not has_letters(corpus.language):
+            raise click.UsageError(f"{name}: in '{corpus.language}'; there are letters in {', '.join(_parts())}")
+        retriever = Retriever.load(folder)
         split = "test" if learnt_from(Run.read(folder)) == "dev" else "dev"
         letters = {kind: in_letters(corpus, typed) for kind, typed in TYPED.items()}
         for kind, asked in {"as they stand": corpus, **letters}.items():

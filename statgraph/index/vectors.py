@@ -70,10 +70,11 @@ def _multiply(vectors: np.ndarray, query: np.ndarray, rows: np.ndarray, products
 
     if len(rows) and rows.max() >= len(vectors):
         raise IndexError(f"row {rows.max()} of {len(vectors)} vectors")
+    query, rows = np.ascontiguousarray(query), np.ascontiguousarray(rows, dtype=np.int64)
+    pointers = [faiss.swig_ptr(array) for array in (products, query, vectors, rows)]  # refuses other arrays
     n_threads = faiss.omp_get_max_threads()
     faiss.omp_set_num_threads(1)
-    query, rows = np.ascontiguousarray(query), np.ascontiguousarray(rows, dtype=np.int64)
-    faiss.fvec_inner_products_by_idx(*map(faiss.swig_ptr, (products, query, vectors, rows)), len(query), 1, len(rows))
+    faiss.fvec_inner_products_by_idx(*pointers, len(query), 1, len(rows))
     faiss.omp_set_num_threads(n_threads)
 
 

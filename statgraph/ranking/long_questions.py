@@ -150,9 +150,8 @@ class LongAnswer:
         if not len(rows):
             return proposed[0]
         of_whole, of_sentences = self._whole.scores(rows), self._sentence_scores(rows)
-        best_scores = np.sort(of_sentences.max(axis=0))[::-1]
         floor = self._whole.floor
-        falling = (*(ranked.scores for ranked in proposed), best_scores)
+        falling = (*(ranked.scores for ranked in proposed), np.sort(of_sentences.max(axis=0))[::-1])
         self._scales = [Scale.of(scores, self._scale_depth, floor) for scores in falling]
         if floor is not None:
             self.floor = float(self._joined(np.full(1, floor), np.full((len(self._sentences), 1), floor))[0])

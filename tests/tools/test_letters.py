@@ -1,11 +1,14 @@
+import dataclasses
 import subprocess
 import sys
 
 import pytest
+from click.testing import CliRunner
 
 from statgraph.corpus.records import Question
+from statgraph.corpus.store import write_corpus
 from statgraph.ranking.long_questions import is_long
-from tools.letters import TYPED, in_letters, letter
+from tools.letters import TYPED, in_letters, letter, main
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
@@ -37,6 +40,13 @@ def test_the_questions_of_a_corpus_stand_in_letters(town_corpus):
 def test_a_letter_is_typed_as_people_do(kind, typed):
     assert TYPED[kind]("Dear Sir, I rent. May he?") == typed
     assert max(map(len, TYPED["wrapped at 72 columns"]("a word " * 50).splitlines())) <= 72
+
+
+def test_a_language_without_letters_is_refused(town_corpus, tmp_path):
+    write_corpus(dataclasses.replace(town_corpus, language="zh"), tmp_path / "law")
+    refused = CliRunner().invoke(main, [f"run={tmp_path / 'law'}"])
+    assert refused.exit_code == 2
+    assert f"{tmp_path / 'law'}: in 'zh'; there are letters in en, fr" in refused.output
 
 
 def test_a_wrong_folder_is_named_in_one_line(tmp_path):
