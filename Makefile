@@ -5,7 +5,6 @@ PYTHON ?= $(firstword $(foreach python,python3.11 python3 python3.12,$(shell \
 	$(python) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 12))' 2>/dev/null && echo $(python))))
 BIN := .venv/bin
 ENGINES := .venv-engines/bin
-EXTENSIONS := $(wildcard extensions/*/pyproject.toml)
 QUESTION ?= Who gets the deposit back?
 HOURS ?= 1
 
@@ -35,7 +34,7 @@ lint: .venv/.installed
 
 # Speed and memory beside other tools. Some measures need a run that the present commit has trained.
 bench: .venv/.installed
-	$(BIN)/python -m pip install --quiet --editable .[bench] --no-build-isolation
+	$(BIN)/python -m pip install --quiet 'torch-geometric>=2.6,<3'
 	$(BIN)/statgraph train --system qabisar
 	$(BIN)/python -m benchmarks
 
@@ -52,12 +51,12 @@ real: .venv/.installed
 # The index engines beside faiss, and embedding on a Ray cluster of this machine, of whose two nodes one is killed.
 # 700 MB of packages.
 engines: .venv-engines/.installed
-	$(ENGINES)/python -m pytest extensions/engines extensions/sharding
+	$(ENGINES)/python -m pytest tests/retrieval/index/engines tests/contrib/sharding
 
 # Kills, damaged inputs, full disks, odd clients: an hour or so. TRIAL="kills --cases 1000 --seed 7" runs one of them;
 # TRIAL=mutants finds small faults that no test notices.
 trial: .venv/.installed
-	$(if $(filter mutants,$(TRIAL)),$(BIN)/python -m pip install --quiet --editable .[mutants] --no-build-isolation)
+	$(if $(filter mutants,$(TRIAL)),$(BIN)/python -m pip install --quiet 'cosmic-ray>=8.4,<9')
 	$(BIN)/python -m tests.trials $(TRIAL)
 
 # Write the generated pages again, and build the site of docs/ into site/.
@@ -65,17 +64,17 @@ docs: .venv/.installed
 	$(BIN)/python -m tools
 	$(BIN)/mkdocs build --strict
 
-.venv/.installed: requirements.txt setup.cfg pyproject.toml $(EXTENSIONS) | .venv/bin/python
-	@echo "Installing requirements.txt, statgraph and its extensions into .venv (a minute or two the first time) ..."
+.venv/.installed: requirements.txt setup.cfg pyproject.toml | .venv/bin/python
+	@echo "Installing requirements.txt and statgraph into .venv (a minute or two the first time) ..."
 	$(BIN)/python -m pip install --quiet --requirement requirements.txt
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable . $(EXTENSIONS:%/pyproject.toml=--editable ./%)
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 
 .venv-engines/.installed: .venv/.installed
 	$(BIN)/python -m venv --without-pip .venv-engines
 	$(BIN)/python -c 'import site; print(*site.getsitepackages())' > "$$($(ENGINES)/python -c 'import site; print(*site.getsitepackages())')/over.pth"
-	PIP_CONSTRAINT= $(BIN)/python -m pip --python $(ENGINES)/python install --quiet --no-build-isolation --editable . \
-		--editable ./extensions/engines[lance,milvus,dev] --editable ./extensions/sharding
+	PIP_CONSTRAINT= $(BIN)/python -m pip --python $(ENGINES)/python install --quiet --no-build-isolation --editable '.[engines,sharding]' \
+		'flask>=3,<4' 'flask-cors>=5' 'milvus-lite>=3,<4' 'moto[s3]>=5,<6'
 	touch $@
 
 .venv/bin/python:

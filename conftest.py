@@ -56,7 +56,7 @@ def pytest_collection_modifyitems(items):
     rooms = [*_FIRST, ""]
 
     def place(item):
-        room = item.path.relative_to(REPO).parts[1]  # of tests/ROOM or extensions/NAME
+        room = item.path.relative_to(REPO).parts[1]  # of tests/ROOM
         return rooms.index(room if room in _FIRST else "")
 
     items.sort(key=place)
@@ -199,8 +199,8 @@ def run_processes() -> Callable[..., list[CommandResult]]:
 def sample_run(tmp_path_factory: pytest.TempPathFactory, statgraph_cache: Path):
     """Return the run of QABISAR on the embedded sample: static encoder, two epochs. Where several processes share the
     session's tests, the first that needs it trains it for all: look, do not touch."""
-    from statgraph.corpus.catalogue import sample_folder
-    from statgraph.corpus.store import read_corpus
+    from statgraph.law.catalogue import sample_folder
+    from statgraph.law.store import read_corpus
     from statgraph.runs.run import Run
     from statgraph.systems.pipeline import train_run
     from statgraph.systems.presets import resolve_config
@@ -223,7 +223,7 @@ def write_run() -> Callable[..., Path]:
     import numpy as np
 
     from statgraph import artifacts
-    from statgraph.gnn.graph_inputs import GraphInputs, write_graph_inputs
+    from statgraph.graph.gnn.graph_inputs import GraphInputs, write_graph_inputs
     from statgraph.runs import parts
     from statgraph.runs.article_store import write_article_store
 
@@ -254,7 +254,7 @@ def town_corpus():
 @pytest.fixture(scope="session")
 def town(tmp_path_factory: pytest.TempPathFactory, town_corpus) -> Path:
     """Return the corpus folder of `town_corpus`."""
-    from statgraph.corpus.store import write_corpus
+    from statgraph.law.store import write_corpus
 
     folder = tmp_path_factory.mktemp("corpora") / "town"
     write_corpus(town_corpus, folder)
@@ -287,7 +287,7 @@ def cited_town(town_corpus):
     and one that asks a dev question in its own words."""
     from dataclasses import replace
 
-    from statgraph.corpus.records import CitingText
+    from statgraph.law.records import CitingText
 
     citing = (
         CitingText("guide-1", "Lamps", "Lamps may burn all day.", ("lamps1", "lamps2"), "train-lamps", "paragraph"),

@@ -21,8 +21,8 @@ from benchmarks import page
 from benchmarks.registry import MEASURES, OF_A_RUN, WHEN_NAMED
 from benchmarks.results import save_results
 from benchmarks.settings import Settings
-from statgraph.corpus.catalogue import sample_folder
 from statgraph.errors import StatgraphError
+from statgraph.law.catalogue import sample_folder
 from statgraph.runs.provenance import published_path
 
 WITHIN = "STATGRAPH_BENCH_PROCESS"  # set in the process of a single measure

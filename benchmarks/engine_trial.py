@@ -14,10 +14,10 @@ import numpy as np
 
 from benchmarks.clustered import ClusteredVectors
 from benchmarks.trial_steps import print_step
-from statgraph.corpus.allowed_rows import ANYWHERE, Where
-from statgraph.index.engines.contract import Columns, State
-from statgraph.index.vectors import best_of, float32_tiles
+from statgraph.law.allowed_rows import ANYWHERE, Where
 from statgraph.registry import ENGINES
+from statgraph.retrieval.index.engines.contract import Columns, State
+from statgraph.retrieval.index.vectors import best_of, float32_tiles
 
 DEPTH = 10
 PLACES = {"faiss": "faiss", "lance": "lance", "milvus": "milvus.db"}

@@ -21,12 +21,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from statgraph.artifacts import write_json
-from statgraph.corpus.catalogue import sample_folder
-from statgraph.corpus.store import read_corpus
 from statgraph.encoders.article_text import article_text
-from statgraph.encoders.backbones import EMBEDDED_E5
+from statgraph.encoders.backbone import EMBEDDED_E5
 from statgraph.encoders.tiny import write_tiny_backbone
 from statgraph.errors import CorpusError, ModelError, StatgraphError, UsageError
+from statgraph.law.catalogue import sample_folder
+from statgraph.law.store import read_corpus
 from statgraph.runs.provenance import commit
 
 REPO = Path(__file__).parents[1]

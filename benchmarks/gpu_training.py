@@ -19,16 +19,16 @@ import torch
 
 from statgraph.artifacts import write_json
 from statgraph.config import RunConfig
-from statgraph.corpus.records import Corpus
-from statgraph.corpus.store import read_corpus
 from statgraph.device import pick_device
 from statgraph.errors import StatgraphError
+from statgraph.law.records import Corpus
+from statgraph.law.store import read_corpus
 from statgraph.progress import Step, TrainingStep
+from statgraph.retrieval.search.evaluating import evaluate_split
+from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs.folders import is_finished, is_unfinished
 from statgraph.runs.provenance import commit, versions
 from statgraph.runs.run import Run
-from statgraph.search.evaluating import evaluate_split
-from statgraph.search.retriever import Retriever
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config

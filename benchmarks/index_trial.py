@@ -15,9 +15,9 @@ from benchmarks.clustered import WIDTH, ClusteredVectors
 from benchmarks.side_by_side import taking_turns
 from benchmarks.trial_steps import print_step
 from statgraph.config import IndexConfig
-from statgraph.index.article_index import ArticleIndex
-from statgraph.index.vectors import float32_tiles, vectors_view
 from statgraph.memory import peak_memory_mib
+from statgraph.retrieval.index.article_index import ArticleIndex
+from statgraph.retrieval.index.vectors import float32_tiles, vectors_view
 from statgraph.settings import overlaid
 
 DEPTH = 100

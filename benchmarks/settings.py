@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.rows import Row
-from statgraph.corpus.records import Corpus
-from statgraph.corpus.store import read_corpus
 from statgraph.errors import RunError
+from statgraph.law.records import Corpus
+from statgraph.law.store import read_corpus
 from statgraph.runs.folders import newest_run
 from statgraph.runs.provenance import commit
 from statgraph.runs.run import Run

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from statgraph._version import __version__
 from statgraph.registry import load
 
 if TYPE_CHECKING:
@@ -29,27 +30,26 @@ if TYPE_CHECKING:
         update,
     )
     from statgraph.config import AugmentConfig, IndexConfig, RunConfig
-    from statgraph.corpus.draft import Reading
-    from statgraph.corpus.feedback import add_feedback
-    from statgraph.corpus.importing import About, import_corpus, import_to_folder
-    from statgraph.corpus.query import Query
-    from statgraph.corpus.records import Corpus
-    from statgraph.corpus.store import read_corpus, write_corpus
+    from statgraph.contrib.tuning.bm25_grid import tuned_bm25
+    from statgraph.contrib.tuning.study import tune_system
     from statgraph.errors import StatgraphError
-    from statgraph.index.engines.contract import EngineAddress
-    from statgraph.search.engine_index import write_to_engine
-    from statgraph.search.explanation_lines import explanation_lines
-    from statgraph.search.hits import Hit
-    from statgraph.search.reindexing import quicken, reindex
-    from statgraph.search.retriever import Retriever
-    from statgraph.search.rewriting import Rewriter
+    from statgraph.formats.importing import About, import_corpus, import_to_folder
+    from statgraph.law.draft import Reading
+    from statgraph.law.feedback import add_feedback
+    from statgraph.law.query import Query
+    from statgraph.law.records import Corpus
+    from statgraph.law.store import read_corpus, write_corpus
+    from statgraph.retrieval.index.engines.contract import EngineAddress
+    from statgraph.retrieval.search.engine_index import write_to_engine
+    from statgraph.retrieval.search.explanation_lines import explanation_lines
+    from statgraph.retrieval.search.hits import Hit
+    from statgraph.retrieval.search.reindexing import quicken, reindex
+    from statgraph.retrieval.search.retriever import Retriever
+    from statgraph.retrieval.search.rewriting import Rewriter
     from statgraph.service.config import PageConfig, ServiceConfig
     from statgraph.settings import with_settings
     from statgraph.training.pretraining import pretrain
-    from statgraph_tuning.bm25_grid import tuned_bm25
-    from statgraph_tuning.study import tune_system
 
-__version__ = "0.1.0"
 __all__ = [
     "About",
     "AugmentConfig",
@@ -71,6 +71,7 @@ __all__ = [
     "add_feedback",
     "augment",
     "build_graph",
+    "corpus_from_dicts",
     "evaluate",
     "explanation_lines",
     "export",
@@ -93,33 +94,33 @@ __all__ = [
 ]
 _NAMES = {
     "config": "AugmentConfig IndexConfig RunConfig",
-    "corpus.draft": "Reading",
-    "corpus.feedback": "add_feedback",
-    "corpus.importing": "About import_corpus import_to_folder",
-    "corpus.query": "Query",
-    "corpus.records": "Corpus",
-    "corpus.store": "read_corpus write_corpus",
+    "contrib.tuning.bm25_grid": "tuned_bm25",
+    "contrib.tuning.study": "tune_system",
     "errors": "StatgraphError",
-    "index.engines.contract": "EngineAddress",
-    "search.engine_index": "write_to_engine",
-    "search.explanation_lines": "explanation_lines",
-    "search.hits": "Hit",
-    "search.reindexing": "quicken reindex",
-    "search.retriever": "Retriever",
-    "search.rewriting": "Rewriter",
+    "formats.importing": "About corpus_from_dicts import_corpus import_to_folder",
+    "law.draft": "Reading",
+    "law.feedback": "add_feedback",
+    "law.query": "Query",
+    "law.records": "Corpus",
+    "law.store": "read_corpus write_corpus",
+    "retrieval.index.engines.contract": "EngineAddress",
+    "retrieval.search.engine_index": "write_to_engine",
+    "retrieval.search.explanation_lines": "explanation_lines",
+    "retrieval.search.hits": "Hit",
+    "retrieval.search.reindexing": "quicken reindex",
+    "retrieval.search.retriever": "Retriever",
+    "retrieval.search.rewriting": "Rewriter",
     "service.config": "PageConfig ServiceConfig",
     "settings": "with_settings",
     "training.pretraining": "pretrain",
 }  # by module; the others are in api
-_IN_EXTENSIONS = {"tune_system": "statgraph_tuning.study", "tuned_bm25": "statgraph_tuning.bm25_grid"}
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'statgraph' has no attribute '{name}'")
-    place = _IN_EXTENSIONS.get(name) or f"statgraph.{_HOMES.get(name, 'api')}"
-    return load(name, f"{place}:{name}")
+    return load(f"statgraph.{_HOMES.get(name, 'api')}:{name}")
 
 
 def __dir__() -> list[str]:

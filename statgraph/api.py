@@ -1,8 +1,8 @@
 """What Python users call, and the command line with them; what is not here is exported from the room that it is about.
 
-    from statgraph import Corpus, train
+    from statgraph import import_corpus, train
 
-    corpus = Corpus.from_csv("harbour", language="en")
+    corpus = import_corpus("harbour", "csv", language="en")
     run = train(corpus, fast=True)
     print(run.evaluate("test").metrics["R@10"])
     for hit in run.retriever().search("Does a dinghy pay a fee?"):
@@ -13,33 +13,34 @@ All errors that a caller can cause are a `StatgraphError` of one line (a `Corpus
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 
 from statgraph.config import AugmentConfig, GraphConfig, RunConfig
-from statgraph.corpus.catalogue import SAMPLE, sample_folder
-from statgraph.corpus.records import MAIN_SET, Corpus, checked_corpus
-from statgraph.corpus.splitting import HASH
-from statgraph.corpus.store import read_corpus
-from statgraph.errors import DependencyError, UsageError, checked
+from statgraph.errors import UsageError, checked
+from statgraph.extras import require
+from statgraph.formats.catalogue.catalogue import fetch as fetch_corpus
+from statgraph.law.catalogue import SAMPLE, sample_folder
+from statgraph.law.records import MAIN_SET, Corpus, checked_corpus
+from statgraph.law.splitting import HASH
+from statgraph.law.store import read_corpus
 from statgraph.progress import Progress, resumable, silent
-from statgraph.registry import load
 from statgraph.runs.hub import SCHEME, local_run
 from statgraph.service.config import ServiceConfig
 from statgraph.settings import Settings, check_settings
 
 if TYPE_CHECKING:  # these load torch
     from statgraph.augmentation.synthetic import Written
+    from statgraph.contrib.exports.targets import Exported
     from statgraph.evaluation.report import Report
     from statgraph.evaluation.significance import MetricComparison
     from statgraph.graph.build import LegalGraph
-    from statgraph.index.engines.contract import EngineAddress
+    from statgraph.retrieval.index.engines.contract import EngineAddress
+    from statgraph.retrieval.search.retriever import Retriever
     from statgraph.runs.run import Run as RunFolder
-    from statgraph.search.retriever import Retriever
     from statgraph.systems.dense import RehearsedStep
     from statgraph.systems.updating.update import UpdateSummary
 
@@ -149,7 +150,7 @@ class Run:
         self, device: str = "auto", *, precision: str = "float32", engine: EngineAddress | None = None
     ) -> Retriever:
         """Return what searches the run; see `Retriever.load`."""
-        from statgraph.search.retriever import Retriever
+        from statgraph.retrieval.search.retriever import Retriever
 
         return Retriever.of(self.about, device=device, precision=precision, engine=engine)
 
@@ -197,13 +198,6 @@ class Rehearsal:
     steps: Sequence[RehearsedStep]
 
 
-class Exported(NamedTuple):
-    """Where something was exported to, and what is there, in words."""
-
-    place: str
-    about: str
-
-
 def fetch(
     name: str,
     out: Path | str | None = None,
@@ -228,16 +222,13 @@ def fetch(
     Raises:
         UsageError: if there is no such corpus, or its terms have to be accepted.
         FetchError: if it cannot be downloaded.
-        DependencyError: if the extension that has the catalogue is not installed.
     """
     if name == SAMPLE and not again:
         if out is not None:
             raise UsageError("out: the sample is embedded and written nowhere; leave it out, or use write_corpus")
         return read_corpus(sample_folder())
     folders = (None if folder is None else Path(folder) for folder in (out, from_folder))
-    of_catalogue = load("fetch", "statgraph_catalogue.catalogue:fetch")
-    corpus: Corpus = of_catalogue(name, *folders, splits, accept_terms=accept_terms, again=again)
-    return corpus
+    return fetch_corpus(name, *folders, splits, accept_terms=accept_terms, again=again)
 
 
 def build_graph(
@@ -381,9 +372,9 @@ def evaluate(
         UsageError: if the split is unknown or empty, or an argument has the wrong type.
         RunError: if it is no finished run, or one of another corpus.
     """
+    from statgraph.retrieval.search.evaluating import measured, sets_of_split
+    from statgraph.retrieval.search.retriever import Retriever
     from statgraph.runs.run import Run as RunFolder
-    from statgraph.search.evaluating import measured, sets_of_split
-    from statgraph.search.retriever import Retriever
 
     opened = []
     for each in (run,) if against is None else (run, against):
@@ -433,13 +424,15 @@ def update(
     Raises:
         RunError: if the run cannot be updated to that corpus.
         UsageError: if an argument has the wrong type.
-        DependencyError: for `vectors`, if the extension that reads them is not installed.
+        DependencyError: for `vectors`, if the extra `sharding` is not installed.
     """
     from statgraph.systems.updating.update import TextVectors, update_run
 
     folder, kind = local_run(run), TextVectors
     if vectors is not None:
-        kind = load("--vectors", "statgraph_sharding.text_vectors:vectors_at")(vectors)
+        from statgraph.contrib.sharding.text_vectors import vectors_at
+
+        kind = vectors_at(vectors)
     texts = kind(device, progress)
     place = None if out is None else Path(out)
     summary = update_run(folder, checked_corpus(corpus), out=place, dry_run=dry_run, full=full, texts=texts)
@@ -523,11 +516,11 @@ def export(
     Raises:
         UsageError: if there is no such format, it is not one of the source, or `out` exists.
         RunError, ModelError: if the run is damaged, or has nothing of the kind.
-        DependencyError: if a package, or the extension that writes these formats, is not installed.
+        DependencyError: if a package that the format needs is not installed.
     """
-    given = {"ranked_by": ranked_by, "split": split, "public": public, "device": device}
-    exported: Exported = load("export", "statgraph_exports.targets:export")(source, target, out, **given)
-    return exported
+    from statgraph.contrib.exports import targets
+
+    return targets.export(source, target, out, ranked_by=ranked_by, split=split, public=public, device=device)
 
 
 def serve(
@@ -555,14 +548,11 @@ def serve(
         announce: called with the address, and with warnings.
 
     Raises:
-        DependencyError: if statgraph[serve] is not installed.
+        DependencyError: if the extra `serve` is not installed.
         RunError: if the run cannot be loaded, or the port is taken.
         UsageError: if an argument has the wrong type, or marks cannot be written.
     """
-    needed = ("fastapi", "uvicorn", "prometheus_client")
-    missing = [package for package in needed if importlib.util.find_spec(package) is None]
-    if missing:
-        raise DependencyError(f"{missing[0]}: not installed; run: pip install 'statgraph[serve]'")
+    require("serve", "fastapi", "uvicorn", "prometheus_client")
     from statgraph.service.feedback import FEEDBACK_FILE, check_writable
     from statgraph.service.server import serve as serve_run
 

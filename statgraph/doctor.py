@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import platform
-import shlex
 import shutil
 import subprocess
 import sys
@@ -15,12 +14,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 from packaging.requirements import Requirement
 
-from statgraph import artifacts
 from statgraph.errors import StatgraphError, described, reason_of
+from statgraph.extras import EXTRAS, install_command
 
 PYTHON_RANGE = ((3, 11), (3, 12))
 NPM_TIMEOUT_S = 30
@@ -129,7 +127,8 @@ def check_sentence_transformers() -> Check:
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
-    from statgraph.encoders.backbones import EMBEDDED_E5, resolve_backbone
+    from statgraph.encoders.backbone import EMBEDDED_E5
+    from statgraph.encoders.backbones import resolve_backbone
     from statgraph.encoders.loading import quiet_transformers
 
     quiet_transformers()
@@ -157,21 +156,12 @@ def check_npm() -> Check:
     return Check("npm", done.stdout.strip(), True, "runs")
 
 
-# An extra of statgraph, or an extension with its extra in brackets -> (what it is for, the packages that it brings).
-OPTIONAL = {
-    row["name"]: (row["purpose"], row["packages"].split(", "))
-    for row in artifacts.read_table(Path(__file__).with_suffix(".tsv"))
-}
-
-
-def check_optional(name: str) -> Check:
-    """Return whether the packages of an extra or extension are installed, and what for; they are not loaded."""
-    purpose, packages = OPTIONAL[name]
-    extra = name.removeprefix("extra ")
-    missing = [package for package in packages if importlib.util.find_spec(package) is None]
-    remedy = f"pip install {shlex.quote(f'./extensions/{name}' if extra == name else f'statgraph[{extra}]')}"
-    absent = f"; not installed: {', '.join(missing)}" if missing else ""
-    return Check(name, "-", not missing, f"for {purpose}{absent}", remedy if missing else "")
+def check_extra(name: str) -> Check:
+    """Return whether the packages of an extra are installed, and what for; they are not loaded."""
+    purpose, modules = EXTRAS[name]
+    absent = [module for module in modules if importlib.util.find_spec(module) is None]
+    note = f"; not installed: {', '.join(absent)}" if absent else ""
+    return Check(f"extra {name}", "-", not absent, f"for {purpose}{note}", install_command(name) if absent else "")
 
 
 PARTS: tuple[Part, ...] = (
@@ -182,7 +172,7 @@ PARTS: tuple[Part, ...] = (
     Part("FAISS", check_faiss, "faiss-cpu"),
     Part("sentence-transformers", check_sentence_transformers, "sentence-transformers"),
     Part("npm", check_npm, required=False),
-    *(Part(name, partial(check_optional, name), required=False) for name in OPTIONAL),
+    *(Part(f"extra {name}", partial(check_extra, name), required=False) for name in EXTRAS),
 )
 
 

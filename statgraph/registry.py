@@ -6,17 +6,14 @@ A package adds an implementation with an entry point, in its pyproject.toml for 
     maximum = "my_package.maximum:MaximumLayer"
 
 Nothing is imported before it is used. docs/extending.md says what each group's entries must be. A graph layer can also
-be named by its module, `package.module:Class`: see `LayerRegistry`. An extension of this repository is imported by
-`load` alone, from the names here and in `statgraph.cli.main.COMMANDS`.
+be named by its module, `package.module:Class`: see `LayerRegistry`.
 """
 
 from __future__ import annotations
 
 import importlib
 import os
-import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +57,7 @@ class Registry:
 
         Raises:
             UsageError: if the name is not known, or two packages provide it.
-            DependencyError: if the package or extension that provides it cannot be imported.
+            DependencyError: if the package that provides it cannot be imported.
         """
         added = installed(self.group).get(name, ())
         if name not in self:
@@ -73,7 +70,7 @@ class Registry:
                 "rename one, or uninstall its package"
             )
         if name in self._built_in:
-            return load(name, self._built_in[name])
+            return load(self._built_in[name])
         try:
             return added[0].load()
         except Exception as error:  # a package's own code, which can raise anything
@@ -159,81 +156,41 @@ def installed(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
     return found
 
 
-# The extensions of this repository (extensions/README.md), with the extras of which a user needs one.
-EXTENSIONS: Mapping[str, tuple[str, ...]] = {
-    "catalogue": (),
-    "chat": (),
-    "documents": (),
-    "engines": ("lance", "milvus"),
-    "exports": (),
-    "integrations": ("haystack", "ir-datasets", "langchain", "llamaindex", "mcp", "mteb"),
-    "plots": (),
-    "sharding": (),
-    "studies": (),
-    "tuning": (),
-}
-
-
-def load(name: str, place: str) -> Any:
-    """Return what a name stands for, imported from its place, "module:attribute".
-
-    Raises:
-        DependencyError: if the module is in an extension that is not installed.
-    """
+def load(place: str) -> Any:
+    """Return what a place, "module:attribute", holds, imported."""
     module, _, attribute = place.partition(":")
-    try:
-        return getattr(importlib.import_module(module), attribute)
-    except ModuleNotFoundError as error:
-        extension = (error.name or "").partition(".")[0].partition("statgraph_")[2]
-        if extension not in EXTENSIONS:
-            raise
-        target = f"./extensions/{extension}" + (f"[{name}]" if name in EXTENSIONS[extension] else "")
-        raise DependencyError(
-            f"{name}: in the extension statgraph-{extension}; run: pip install {shlex.quote(target)}"
-        ) from None
-
-
-def deferred(name: str, place: str) -> Callable[..., Any]:
-    """Return a function that is loaded from its place, as `load` does, when it is called."""
-    return lambda *given: load(name, place)(*given)
-
-
-def optional(place: str) -> Any:
-    """Return the function at a place as `load` does, or one that does nothing where its extension is not installed."""
-    with suppress(DependencyError):
-        return load(place, place)
-    return lambda *given: None
+    return getattr(importlib.import_module(module), attribute)
 
 
 LAYERS = LayerRegistry(
     "graph layer",
     "statgraph.layers",
     {
-        "qabisar": "statgraph.gnn.qabisar:QabisarLayer",
-        "qabisar-v2": "statgraph.gnn.gatv2:QabisarV2Layer",
-        "gatv2": "statgraph.gnn.gatv2:GatV2Layer",
-        "gat": "statgraph.gnn.gat:GatLayer",
-        "gcn": "statgraph.gnn.gcn:GcnLayer",
-        "graphsage": "statgraph.gnn.k_gnn:GraphSageLayer",
-        "k-gnn": "statgraph.gnn.k_gnn:KGnnLayer",
+        "qabisar": "statgraph.graph.gnn.qabisar:QabisarLayer",
+        "qabisar-v2": "statgraph.graph.gnn.gatv2:QabisarV2Layer",
+        "gatv2": "statgraph.graph.gnn.gatv2:GatV2Layer",
+        "gat": "statgraph.graph.gnn.gat:GatLayer",
+        "gcn": "statgraph.graph.gnn.gcn:GcnLayer",
+        "graphsage": "statgraph.graph.gnn.k_gnn:GraphSageLayer",
+        "k-gnn": "statgraph.graph.gnn.k_gnn:KGnnLayer",
     },
 )
 NEGATIVES = Registry(
     "source of negatives",
-    "statgraph.negatives",
+    "statgraph.training.negatives",
     {
-        "none": "statgraph.negatives.source:no_negatives",
-        "bm25": "statgraph.negatives.bm25_negatives:Bm25Negatives",
-        "cusines": "statgraph.negatives.cusines:CusinesNegatives",
+        "none": "statgraph.training.negatives.source:no_negatives",
+        "bm25": "statgraph.training.negatives.bm25_negatives:Bm25Negatives",
+        "cusines": "statgraph.training.negatives.cusines:CusinesNegatives",
     },
 )
 RANKINGS = Registry(
     "ranking of negatives",
     "statgraph.rankings",
     {
-        "semantic": "statgraph.negatives.rankings:SemanticRanking",
-        "hierarchical": "statgraph.negatives.rankings:HierarchicalRanking",
-        "sequential": "statgraph.negatives.rankings:SequentialRanking",
+        "semantic": "statgraph.training.negatives.rankings:SemanticRanking",
+        "hierarchical": "statgraph.training.negatives.rankings:HierarchicalRanking",
+        "sequential": "statgraph.training.negatives.rankings:SequentialRanking",
     },
 )
 BACKBONES = Registry(
@@ -248,25 +205,25 @@ FORMATS = Registry(
     "format",
     "statgraph.formats",
     {
-        "jsonl": "statgraph.corpus.formats.tables:JSONL",
-        "csv": "statgraph.corpus.formats.tables:CSV",
-        "beir": "statgraph.corpus.store:BEIR",
-        "parquet": "statgraph.corpus.formats.parquet:FORMAT",
-        "bsard": "statgraph.corpus.formats.extensions:BSARD",
-        "legi": "statgraph.corpus.formats.extensions:LEGI",
-        "xlsx": "statgraph.corpus.formats.extensions:XLSX",
-        "docx": "statgraph.corpus.formats.extensions:DOCX",
-        "md": "statgraph.corpus.formats.extensions:MD",
-        "html": "statgraph.corpus.formats.extensions:HTML",
-        "txt": "statgraph.corpus.formats.extensions:TXT",
-        "xml": "statgraph.corpus.formats.xml:FORMAT",
+        "jsonl": "statgraph.formats.tables:JSONL",
+        "csv": "statgraph.formats.tables:CSV",
+        "beir": "statgraph.law.store:BEIR",
+        "parquet": "statgraph.formats.parquet:FORMAT",
+        "bsard": "statgraph.formats.catalogue.bsard:FORMAT",
+        "legi": "statgraph.formats.catalogue.legi:FORMAT",
+        "xlsx": "statgraph.formats.documents.xlsx:FORMAT",
+        "docx": "statgraph.formats.documents.docx:FORMAT",
+        "md": "statgraph.formats.documents.markdown:FORMAT",
+        "html": "statgraph.formats.documents.html:FORMAT",
+        "txt": "statgraph.formats.documents.text:FORMAT",
+        "xml": "statgraph.formats.xml:FORMAT",
     },
 )
 PROFILE_HOOKS = Registry(
     "hook of a profile",
     "statgraph.profile_hooks",
     {
-        "last-day": "statgraph.corpus.acts.hooks:last_day",
+        "last-day": "statgraph.formats.acts.hooks:last_day",
     },
 )
 KINDS = Registry(
@@ -281,23 +238,23 @@ KINDS = Registry(
 )
 SIGNALS = Registry(
     "signal",
-    "statgraph.signals",
+    "statgraph.retrieval.signals",
     {
-        "citation": "statgraph.signals.citation:CitationSignal",
-        "bm25": "statgraph.signals.lexical:TextSignal",
-        "headings": "statgraph.signals.lexical:HeadingsSignal",
-        "citing": "statgraph.signals.lexical:CitingSignal",
-        "maxsim": "statgraph.signals.maxsim:MaxSimSignal",
-        "votes": "statgraph.signals.votes:VotesSignal",
-        "wording": "statgraph.signals.wording:WordingSignal",
+        "citation": "statgraph.retrieval.signals.citation:CitationSignal",
+        "bm25": "statgraph.retrieval.signals.lexical:TextSignal",
+        "headings": "statgraph.retrieval.signals.lexical:HeadingsSignal",
+        "citing": "statgraph.retrieval.signals.lexical:CitingSignal",
+        "maxsim": "statgraph.retrieval.signals.maxsim:MaxSimSignal",
+        "votes": "statgraph.retrieval.signals.votes:VotesSignal",
+        "wording": "statgraph.retrieval.signals.wording:WordingSignal",
     },
 )
 ENGINES = Registry(
     "index engine",
     "statgraph.engines",
     {
-        "faiss": "statgraph_engines.faiss_engine:FaissEngine",
-        "lance": "statgraph_engines.lance_engine:LanceEngine",
-        "milvus": "statgraph_engines.milvus_engine:MilvusEngine",
+        "faiss": "statgraph.retrieval.index.engines.faiss_engine:FaissEngine",
+        "lance": "statgraph.retrieval.index.engines.lance_engine:LanceEngine",
+        "milvus": "statgraph.retrieval.index.engines.milvus_engine:MilvusEngine",
     },
 )

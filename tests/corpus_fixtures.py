@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from statgraph.corpus.draft import Draft
 from statgraph.errors import CorpusError
+from statgraph.law.draft import Draft
 
 
 @pytest.fixture

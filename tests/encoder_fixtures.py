@@ -12,7 +12,7 @@ import pytest
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-    from statgraph.encoders.backbones import Backbone
+    from statgraph.encoders.backbone import Backbone
 
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
 WORDS = ("▁query", "▁passage", "▁the", "▁tenant", "▁landlord", "▁pays", "▁rent", "▁work", "▁child", "ing")
@@ -23,7 +23,8 @@ VOCABULARY = (*SPECIAL, *WORDS, *CHARACTERS)
 @pytest.fixture(scope="session")
 def e5_folder(statgraph_cache: Path) -> Path:
     """Return the folder of the unpacked embedded encoder."""
-    from statgraph.encoders.backbones import EMBEDDED_E5, resolve_backbone
+    from statgraph.encoders.backbone import EMBEDDED_E5
+    from statgraph.encoders.backbones import resolve_backbone
 
     return Path(resolve_backbone(EMBEDDED_E5).location)
 
@@ -157,7 +158,7 @@ def tiny_folder(save_tiny_as, tmp_path: Path) -> Path:
 @pytest.fixture
 def tiny_backbone(tiny_folder: Path) -> Backbone:
     """Return the backbone of `tiny_folder`, mean-pooled and without prefixes."""
-    from statgraph.encoders.backbones import Backbone
+    from statgraph.encoders.backbone import Backbone
 
     return Backbone("mine", "transformer", str(tiny_folder), "mean")
 

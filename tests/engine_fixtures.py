@@ -8,9 +8,9 @@ from datetime import date
 import numpy as np
 import pytest
 
-from statgraph.corpus.allowed_rows import Where
-from statgraph.index.engines.contract import Columns, IndexEngine, State
+from statgraph.law.allowed_rows import Where
 from statgraph.registry import ENGINES
+from statgraph.retrieval.index.engines.contract import Columns, IndexEngine, State
 
 N_ARTICLES, WIDTH = 300, 16
 FIRST, LAST = State("a" * 64, "1" * 64), State("b" * 64, "2" * 64)

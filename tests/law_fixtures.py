@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from statgraph.corpus.importing import import_corpus
-from statgraph.corpus.records import Article, Corpus
+from statgraph.formats.importing import import_corpus
+from statgraph.law.records import Article, Corpus
 
 LAWS = Path(__file__).with_name("laws")
 NAMES = ("household-services", "vereine")

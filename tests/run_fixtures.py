@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from statgraph.config import RunConfig
-from statgraph.corpus.records import Article, Corpus, Question
+from statgraph.law.records import Article, Corpus, Question
 from statgraph.runs import parts
 
 VECTORS = {"D1": (1.0, 0.0), "N1": (0.0, 1.0), "X1": (0.8, -0.6)}
@@ -43,7 +43,7 @@ def query_encoder(tmp_path_factory, word_level, save_modules) -> Path:
 
 @pytest.fixture
 def dense_run(write_run, tmp_path, corpus, query_encoder) -> Path:
-    from statgraph.index.article_index import ArticleIndex
+    from statgraph.retrieval.index.article_index import ArticleIndex
 
     folder = write_run(tmp_path / "run", corpus, RunConfig())
     vectors = np.array(list(VECTORS.values()), dtype=np.float32)

@@ -4,9 +4,20 @@ from pathlib import Path
 import pytest
 
 import statgraph
-from statgraph import Corpus, Run, StatgraphError, build_graph, evaluate, fetch, import_corpus, train, update
+from statgraph import (
+    Corpus,
+    Run,
+    StatgraphError,
+    build_graph,
+    corpus_from_dicts,
+    evaluate,
+    fetch,
+    import_corpus,
+    train,
+    update,
+)
 from statgraph.errors import CorpusError, RunError, UsageError
-from statgraph_catalogue.catalogue import CATALOGUE
+from statgraph.formats.catalogue.catalogue import CATALOGUE
 
 PAGE = Path(__file__).parents[1] / "docs" / "python.md"
 ARTICLE = {"id": "d1", "text": "Dogs are taxed.", "path": ["Dog Code"]}
@@ -27,7 +38,7 @@ def test_every_line_of_the_page_runs(tmp_path, monkeypatch, capsys):
     assert re.fullmatch(r"R@1: [01]\.\d\d \(95 % interval [01]\.\d\d to [01]\.\d\d\), dev [01]\.\d\d", said[0])
     assert "1 h4 Art. 4, Harbour Code" in said
     assert said[-4:] == [
-        "corpus: must be a Corpus, such as Corpus.from_csv(...) or read_corpus(...) makes (got str)",
+        "corpus: must be a Corpus, such as import_corpus(...) or read_corpus(...) returns (got str)",
         "settings: 'bm25.k' is not a setting; did you mean 'bm25.k1'? How slowly repeated words saturate.",
         "unknown split 'tset'; choose from train, dev, test",
         f"unknown corpus 'harbor'; choose from {', '.join(('sample', *CATALOGUE))}",
@@ -51,7 +62,7 @@ def test_a_name_that_is_not_public():
 
 @pytest.fixture(scope="module")
 def dogs() -> Corpus:
-    return Corpus.from_dicts([ARTICLE], DOGS, language="en", name="dogs", licence="CC0")
+    return corpus_from_dicts([ARTICLE], DOGS, language="en", name="dogs", licence="CC0")
 
 
 def test_rows_become_a_corpus(dogs):
@@ -60,14 +71,14 @@ def test_rows_become_a_corpus(dogs):
     assert dogs.questions[0].article_ids == ("d1",)
     tree = [{"id": "c", "title": "Dog Code"}, {"id": "s", "title": "Taxes", "parent": "c"}]
     citing = [{"id": "g", "title": "Guide", "text": "Pay for dogs.", "cites": ["d1"]}]
-    placed = Corpus.from_dicts(({"id": 1, "text": "x", "heading": "s"},), language="en", headings=tree)
+    placed = corpus_from_dicts(({"id": 1, "text": "x", "heading": "s"},), language="en", headings=tree)
     assert placed.articles[0].path == ("Dog Code", "Taxes")
-    assert Corpus.from_dicts([ARTICLE], DOGS, language="en", citing=citing).citing[0].article_ids == ("d1",)
+    assert corpus_from_dicts([ARTICLE], DOGS, language="en", citing=citing).citing[0].article_ids == ("d1",)
 
 
 def test_every_problem_of_rows_is_listed_with_its_place():
     with pytest.raises(CorpusError) as refused:
-        Corpus.from_dicts([ARTICLE | {"text": ""}, "d2", ARTICLE], [{"id": "q", "articles": "d1"}], language="en")
+        corpus_from_dicts([ARTICLE | {"text": ""}, "d2", ARTICLE], [{"id": "q", "articles": "d1"}], language="en")
     assert refused.value.problems == (
         "articles[0]: article 'd1' has an empty text; fill it or remove the article",
         "articles[1]: str instead of a dict; give a dict a row",
@@ -80,10 +91,10 @@ def test_every_problem_of_rows_is_listed_with_its_place():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda dogs, run: Corpus.from_dicts([ARTICLE], language=3), r"^language: must be text \(got 3\)$"),
-        (lambda dogs, run: Corpus.from_dicts([ARTICLE], language="en", nane="x"), "^unknown option 'nane'; choose"),
-        (lambda dogs, run: Corpus.from_dicts([ARTICLE], language="en", splits="x"), "^unknown way to split 'x'; "),
-        (lambda dogs, run: Corpus.from_csv(3, language="en"), r"^source: must be the path of a file .*\(got int\)$"),
+        (lambda dogs, run: corpus_from_dicts([ARTICLE], language=3), r"^language: must be text \(got 3\)$"),
+        (lambda dogs, run: corpus_from_dicts([ARTICLE], language="en", nane="x"), "^unknown option 'nane'; choose"),
+        (lambda dogs, run: corpus_from_dicts([ARTICLE], language="en", splits="x"), "^unknown way to split 'x'; "),
+        (lambda dogs, run: import_corpus(3, "csv", language="en"), r"^source: must be the path .*\(got int\)$"),
         (lambda dogs, run: import_corpus("law", "odt"), "^unknown format 'odt'; choose from jsonl, csv"),
         (lambda dogs, run: fetch("nowhere"), "^unknown corpus 'nowhere'; choose from sample, legi-fr"),
         (lambda dogs, run: build_graph("dogs"), r"^corpus: must be a Corpus.*\(got str\)$"),
@@ -132,7 +143,7 @@ def test_a_corpus_that_was_fetched_is_not_fetched_again(tmp_path, monkeypatch, d
     statgraph.write_corpus(dogs, Path("corpora") / "legi-fr")
     assert fetch("legi-fr") == dogs
     monkeypatch.setattr(
-        "statgraph_catalogue.catalogue.fetch_corpus", lambda *asked, accept_terms: (*asked, accept_terms)
+        "statgraph.formats.catalogue.catalogue.fetch_corpus", lambda *asked, accept_terms: (*asked, accept_terms)
     )
     labels = Path("corpora/legi-fr-by-labels")
     assert fetch("legi-fr", splits="by-labels") == ("legi-fr", labels, None, "by-labels", False)

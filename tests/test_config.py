@@ -15,20 +15,20 @@ from statgraph.config import (
     RunConfig,
     Stage1Config,
 )
-from statgraph.corpus.catalogue import sample_folder
-from statgraph.corpus.store import read_corpus
 from statgraph.encoders.similarity import SIMILARITIES
 from statgraph.errors import UsageError
-from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import BlockSampler
 from statgraph.graph.build import build_graph
+from statgraph.graph.gnn.encoder import GraphEncoder
 from statgraph.graph.relations import RELATION_GROUPS
-from statgraph.lexical.bm25 import BM25
-from statgraph.negatives.cusines import SCHEDULES
+from statgraph.law.catalogue import sample_folder
+from statgraph.law.store import read_corpus
 from statgraph.registry import LAYERS, NEGATIVES
+from statgraph.retrieval.lexical.bm25 import BM25
 from statgraph.service.config import ServiceConfig
 from statgraph.settings import check_settings, limits_of, with_settings
 from statgraph.training.losses import DISTILLATIONS, ranking_loss
+from statgraph.training.negatives.cusines import SCHEDULES
 
 WIDTH = 6
 # Each example below builds what it tests; one that is slow says nothing.

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from statgraph.cli.main import report
+from statgraph.cli.failures import report
 from statgraph.distributed import SINGLE, World, launched
 from statgraph.errors import UsageError
 
@@ -55,7 +55,7 @@ found["threads"] = [(task / "comm").read_text().strip() for task in Path("/proc/
 """
 FAIL = """
 import os, sys
-from statgraph.cli.main import report
+from statgraph.cli.failures import report
 from statgraph.distributed import launched
 from statgraph.errors import UsageError
 from torch import distributed  # after ours, which sets what its store writes

@@ -1,7 +1,3 @@
-import configparser
-import re
-import tomllib
-from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +6,7 @@ import pytest
 from statgraph import doctor
 from statgraph.doctor import Check, Part, run_checks
 from statgraph.errors import DependencyError
+from statgraph.extras import Extra
 
 REPO = Path(__file__).parents[1]
 
@@ -35,59 +32,13 @@ def test_an_error_of_the_library_brings_its_own_remedy():
     assert check.version == "1.1.3"
 
 
-@pytest.mark.parametrize(
-    ("name", "remedy"),
-    [("extra serve", "'statgraph[serve]'"), ("maps", "./extensions/maps")],
-    ids=["extra", "extension"],
-)
-def test_what_is_optional_and_not_there_is_told_with_what_it_is_for(monkeypatch, name, remedy):
-    monkeypatch.setitem(doctor.OPTIONAL, name, ("statgraph serve", ("json", "no_such_package")))
+def test_an_extra_that_is_not_there_is_reported_with_what_it_is_for(monkeypatch):
+    monkeypatch.setitem(doctor.EXTRAS, "maps", Extra("statgraph map", ("json", "no_such_package")))
 
-    (check,) = checks_of(Part("x", partial(doctor.check_optional, name), required=False))
+    (check,) = checks_of(Part("x", partial(doctor.check_extra, "maps"), required=False))
 
-    assert (check.ok, check.remedy) == (False, f"pip install {remedy}")
-    assert check.detail == "for statgraph serve; not installed: no_such_package"
-
-
-def requirements(lines: Iterable[str]) -> set[str]:
-    """Return the names of requirements as they are imported, as far as the two differ by a dash alone."""
-    names = {re.split(r"[\[>=<;@ ]", line)[0].replace("-", "_") for line in lines}
-    return {{"llama_index_core": "llama_index", "haystack_ai": "haystack"}.get(name, name) for name in names}
-
-
-def optional_parts() -> dict[str, set[str]]:
-    """Return what setup.cfg and the extensions' metadata offer, with the packages that each may bring."""
-    config = configparser.ConfigParser()
-    config.read(REPO / "setup.cfg")
-    for_others = {
-        "gpu",
-        "bench",
-        "engines",
-        "release",
-        "docs",
-        "mutants",
-        "dev",
-    }  # another FAISS, and what develops statgraph
-    parts = {
-        f"extra {name}": requirements(line for line in lines.splitlines() if line and not line.startswith("#"))
-        for name, lines in config["options.extras_require"].items()
-        if name not in for_others
-    }
-    for path in REPO.glob("extensions/*/pyproject.toml"):
-        project, name = tomllib.loads(path.read_text(encoding="utf-8"))["project"], path.parent.name
-        own = requirements(project.get("dependencies", ())) | {f"statgraph_{name}"}
-        extras = project.get("optional-dependencies", {"": ()})
-        for extra in set(extras) - {"dev"}:
-            part = f"{name}[{extra}]".removesuffix("[]")
-            parts[part] = own | requirements(extras[extra])
-    return parts
-
-
-def test_what_is_optional_is_in_the_metadata():
-    offered = optional_parts()
-    assert set(doctor.OPTIONAL) == set(offered)
-    for name, (_, packages) in doctor.OPTIONAL.items():
-        assert set(packages) <= offered[name], name
+    assert (check.ok, check.remedy) == (False, "pip install '.[maps]'")
+    assert check.detail == "for statgraph map; not installed: no_such_package"
 
 
 def test_two_faiss_builds_are_told_apart(monkeypatch):

@@ -15,17 +15,17 @@ import numpy as np
 import pytest
 import torch
 
-from statgraph.corpus.catalogue import sample_folder
-from statgraph.corpus.records import Corpus
-from statgraph.corpus.store import read_corpus
+from statgraph.encoders.inference.query_encoder import read_query_encoder
 from statgraph.evaluation.metrics import average_precision, recall
-from statgraph.gnn.qabisar import QabisarLayer
 from statgraph.graph.blocks import Block, Blocks, BlockSampler
 from statgraph.graph.build import LegalGraph, build_graph
+from statgraph.graph.gnn.qabisar import QabisarLayer
 from statgraph.graph.relations import ARTICLE, NODE_TYPES, QUESTION
-from statgraph.inference.query_encoder import read_query_encoder
+from statgraph.law.catalogue import sample_folder
+from statgraph.law.records import Corpus
+from statgraph.law.store import read_corpus
+from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs import parts
-from statgraph.search.retriever import Retriever
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 

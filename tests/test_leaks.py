@@ -10,11 +10,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from statgraph.corpus.records import CitingText, Corpus, Question
 from statgraph.encoders.static_biencoder import StaticBiEncoder
+from statgraph.law.records import CitingText, Corpus, Question
+from statgraph.retrieval.search.ensemble_run import read_ensemble
+from statgraph.retrieval.signals.signal import Asked
 from statgraph.runs.run import Run
-from statgraph.search.ensemble_run import read_ensemble
-from statgraph.signals.signal import Asked
 from statgraph.systems import learning, pipeline
 from statgraph.systems.presets import resolve_config
 

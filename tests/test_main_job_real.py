@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from statgraph.corpus import read_corpus
-from statgraph.corpus.store import write_corpus
-from statgraph.index.article_index import ArticleIndex
-from statgraph.inference.query_encoder import read_query_encoder
-from statgraph.search.retriever import Retriever
+from statgraph.encoders.inference.query_encoder import read_query_encoder
+from statgraph.law import read_corpus
+from statgraph.law.store import write_corpus
+from statgraph.retrieval.index.article_index import ArticleIndex
+from statgraph.retrieval.search.retriever import Retriever
 
 pytestmark = pytest.mark.real
 

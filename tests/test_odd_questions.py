@@ -2,7 +2,7 @@
 
 import pytest
 
-from statgraph import Corpus, Retriever
+from statgraph import Retriever, corpus_from_dicts
 from statgraph.errors import UsageError
 from statgraph.systems.pipeline import train_run, untrained_run
 from statgraph.systems.presets import resolve_config
@@ -27,7 +27,7 @@ def law(language, articles):
         {"id": str(number), "number": str(number), "rubric": rubric, "text": text, "path": ["Code"]}
         for number, (rubric, text) in enumerate(articles.items(), start=1)
     ]
-    return Corpus.from_dicts(rows, language=language, name=f"odd-{language}")
+    return corpus_from_dicts(rows, language=language, name=f"odd-{language}")
 
 
 @pytest.fixture(scope="module")

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from statgraph import Retriever, artifacts
-from statgraph.index.article_index import ArticleIndex
+from statgraph.contrib.exports.corpus_folder import export_beir
+from statgraph.contrib.exports.encoder_folder import export_encoder_folder
+from statgraph.contrib.exports.faiss_folder import export_faiss
+from statgraph.contrib.exports.graphml_file import export_run_graphml
+from statgraph.retrieval.index.article_index import ArticleIndex
+from statgraph.retrieval.search.evaluating import evaluate_split
 from statgraph.runs import parts
 from statgraph.runs.run import FORMAT, Run
-from statgraph.search.evaluating import evaluate_split
 from statgraph.systems.model_card import read_run_report
 from statgraph.systems.updating.update import update_run
-from statgraph_exports.corpus_folder import export_beir
-from statgraph_exports.encoder_folder import export_encoder_folder
-from statgraph_exports.faiss_folder import export_faiss
-from statgraph_exports.graphml_file import export_run_graphml
 
 SYSTEMS = ("bm25", "qabisar")
 QUESTIONS = ("May I keep my lamps and wells?", "Are dogs taxed?")

@@ -1,15 +1,12 @@
 import importlib
 import sys
-import tomllib
-from pathlib import Path
 
 import pytest
 
 from statgraph.cli.main import COMMANDS
 from statgraph.errors import DependencyError, UsageError
-from statgraph.registry import EXTENSIONS, LAYERS, load
+from statgraph.registry import LAYERS
 
-FOLDER = Path(__file__).parents[1] / "extensions"
 MODULE = "town_layers"
 SOURCE = """
 import torch
@@ -105,32 +102,6 @@ def test_what_has_the_form_of_a_path():
         "a:C.d",
     ):
         assert name not in LAYERS
-
-
-@pytest.mark.parametrize(
-    ("name", "remedy"), [("maps", "./extensions/maps"), ("globe", "'./extensions/maps[globe]'")], ids=["whole", "extra"]
-)
-def test_what_is_in_an_extension_that_is_not_there_is_one_line(monkeypatch, name, remedy):
-    monkeypatch.setitem(EXTENSIONS, "maps", ("globe", "plan"))
-    with pytest.raises(DependencyError) as refused:
-        load(name, "statgraph_maps.command:draw")
-    assert str(refused.value) == f"{name}: in the extension statgraph-maps; run: pip install {remedy}"
-
-
-def test_another_module_that_is_not_there_is_a_bug(monkeypatch):
-    monkeypatch.setitem(EXTENSIONS, "maps", ())
-    for module in ("maps", "statgraph.statgraph_maps", "statgraph_globes"):
-        with pytest.raises(ModuleNotFoundError):
-            load("maps", f"{module}:draw")
-
-
-def test_the_extensions_are_the_folders_with_the_extras_of_their_metadata():
-    found = {}
-    for path in sorted(FOLDER.glob("*/pyproject.toml")):
-        metadata = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
-        assert metadata["name"] == f"statgraph-{path.parent.name}"
-        found[path.parent.name] = tuple(sorted(set(metadata.get("optional-dependencies", ())) - {"dev"}))
-    assert found == EXTENSIONS
 
 
 def test_every_command_is_there():

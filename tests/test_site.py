@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from statgraph.corpus.acts.profile import profile_names
-from statgraph.corpus.store import read_corpus
+from statgraph.formats.acts.profile import profile_names
+from statgraph.law.store import read_corpus
 
 REPO = Path(__file__).parents[1]
 DOCS = REPO / "docs"
@@ -140,7 +140,7 @@ def test_the_site_is_built_without_a_warning_with_every_page_and_names_no_other_
     from mkdocs.structure.files import get_files
 
     built = {page.relative_to(tmp_path).as_posix(): page.read_text("utf-8") for page in tmp_path.rglob("*.html")}
-    assert 'id="statgraph.search.retriever.Retriever.search"' in built["reference/retriever.html"]
+    assert 'id="statgraph.retrieval.search.retriever.Retriever.search"' in built["reference/retriever.html"]
     for page in get_files(load_config(str(REPO / "mkdocs.yml"))).documentation_pages():
         heading = re.search(r"<h1[^>]*>(.*?)</h1>", built[page.dest_uri], re.DOTALL).group(1)
         wanted = first_heading(DOCS / page.src_uri)

@@ -6,11 +6,11 @@
 import pytest
 import yaml
 
-from statgraph.corpus.acts.profile import recognised
-from statgraph.corpus.acts.reader import root_of
-from statgraph.corpus.citations.references import ReferenceFinder
-from statgraph.corpus.importing import import_corpus
-from statgraph.corpus.tree import tree_of
+from statgraph.formats.acts.profile import recognised
+from statgraph.formats.acts.reader import root_of
+from statgraph.formats.importing import import_corpus
+from statgraph.law.citations.references import ReferenceFinder
+from statgraph.law.tree import tree_of
 from tests.law_fixtures import LAWS, NAMES
 from tools.official_acts import SHOWN, ranks
 

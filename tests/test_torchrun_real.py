@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from statgraph.index.article_index import ArticleIndex
+from statgraph.retrieval.index.article_index import ArticleIndex
 
 pytestmark = pytest.mark.real
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from statgraph.corpus.records import Article, Corpus, Question
-from statgraph.corpus.titles import with_title_parts
+from statgraph.law.records import Article, Corpus, Question
+from statgraph.law.titles import with_title_parts
 
 
 def town() -> Corpus:

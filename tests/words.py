@@ -3,7 +3,7 @@
     python -m tests.words [FILE ...]
 
 Without files: the pages of docs/ that people write, those beside README.md, and the code of statgraph/,
-extensions/, tools/ and benchmarks/ with its docstrings, comments, names and messages.
+tools/ and benchmarks/ with its docstrings, comments, names and messages.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ WORDS = {
 def written_files() -> list[Path]:
     """Return the pages and the code that people write."""
     pages = [page for page in sorted((REPO / "docs").glob("*.md")) if page.name not in GENERATED]
-    folders = (*(REPO / name for name in ("statgraph", "tools", "benchmarks")), *REPO.glob("extensions/*/statgraph_*"))
+    folders = [REPO / name for name in ("statgraph", "tools", "benchmarks")]
     code = [path for folder in folders for path in sorted(folder.rglob("*.py"))]
-    return [*pages, *sorted(REPO.glob("*.md")), *sorted(REPO.glob("extensions/*.md")), *code]
+    return [*pages, *sorted(REPO.glob("*.md")), *code]
 
 
 def offences(text: str) -> list[tuple[int, str, str]]:

@@ -23,10 +23,10 @@ import numpy as np
 
 from statgraph import Corpus, artifacts, train
 from statgraph.cli.main import run_command
-from statgraph.corpus.store import read_corpus
-from statgraph.ranking.calibration import Calibration, Evidence, standardised
+from statgraph.law.store import read_corpus
+from statgraph.retrieval.ranking.calibration import Calibration, Evidence, standardised
+from statgraph.retrieval.search.ensemble_run import learnt_from, read_ensemble
 from statgraph.runs.run import Run
-from statgraph.search.ensemble_run import learnt_from, read_ensemble
 from statgraph.systems import calibrating
 from tools.small_laws import small_laws
 

@@ -24,12 +24,12 @@ import yaml
 
 from statgraph.artifacts import write_text
 from statgraph.cli.main import run_command
-from statgraph.corpus.citations.numbers import article_number
-from statgraph.corpus.citations.references import REFERENCES, Reference, ReferenceFinder
-from statgraph.corpus.importing import import_corpus
-from statgraph.corpus.records import REFERENCES_ELSEWHERE, Article
-from statgraph.corpus.titles import number_or_title
 from statgraph.errors import StatgraphError
+from statgraph.formats.importing import import_corpus
+from statgraph.law.citations.numbers import article_number
+from statgraph.law.citations.references import REFERENCES, Reference, ReferenceFinder
+from statgraph.law.records import REFERENCES_ELSEWHERE, Article
+from statgraph.law.titles import number_or_title
 
 LABELS = Path(__file__).with_suffix(".yaml")
 PAGE = Path(__file__).parents[1] / "docs" / "citations.md"

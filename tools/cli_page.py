@@ -13,7 +13,7 @@ COLUMNS = 100
 _OPENING = """# The command line
 
 The `--help` of each command, and the [settings](#settings) of a run. Generated
-by `make docs`: edit the commands in `statgraph/cli/` and `extensions/`, not this file.
+by `make docs`: edit the commands in `statgraph/cli/`, not this file.
 """
 
 

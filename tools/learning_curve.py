@@ -15,8 +15,8 @@ import click
 
 from statgraph import Run, train
 from statgraph.cli.main import run_command
-from statgraph.corpus.records import MAIN_SET, Corpus
-from statgraph.corpus.store import read_corpus
+from statgraph.law.records import MAIN_SET, Corpus
+from statgraph.law.store import read_corpus
 
 _COUNTS = (0, 25, 50, 100, 200, 400, 800, 1600)
 _METRICS = ("R@100", "mAP", "MRR@10", "S@1", "S@3")

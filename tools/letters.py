@@ -17,12 +17,12 @@ import click
 import yaml
 
 from statgraph.cli.main import run_command
-from statgraph.corpus.records import Corpus
-from statgraph.corpus.store import read_corpus
+from statgraph.law.records import Corpus
+from statgraph.law.store import read_corpus
+from statgraph.retrieval.search.ensemble_run import learnt_from
+from statgraph.retrieval.search.evaluating import split_metrics
+from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs.run import Run
-from statgraph.search.ensemble_run import learnt_from
-from statgraph.search.evaluating import split_metrics
-from statgraph.search.retriever import Retriever
 
 _STORY = 8  # sentences
 # How people type what they write.

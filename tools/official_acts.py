@@ -20,7 +20,7 @@ import yaml
 from statgraph import Corpus, import_corpus, train
 from statgraph.artifacts import write_text
 from statgraph.cli.main import run_command
-from statgraph.search.hits import Hit
+from statgraph.retrieval.search.hits import Hit
 
 QUESTIONS = Path(__file__).with_suffix(".yaml")
 PAGE = Path(__file__).parents[1] / "docs" / "official-acts.md"

@@ -22,12 +22,12 @@ import click
 
 from statgraph.artifacts import write_text
 from statgraph.cli.main import run_command
-from statgraph.corpus.acts.documents import Document, documents
-from statgraph.corpus.acts.profile import recognised
-from statgraph.corpus.acts.reader import ActReader, root_of
-from statgraph.corpus.importing import import_corpus
-from statgraph.corpus.records import Article
 from statgraph.errors import StatgraphError
+from statgraph.formats.acts.documents import Document, documents
+from statgraph.formats.acts.profile import recognised
+from statgraph.formats.acts.reader import ActReader, root_of
+from statgraph.formats.importing import import_corpus
+from statgraph.law.records import Article
 
 PAGE = Path(__file__).parents[1] / "docs" / "official-files.md"
 _COUNTS = re.compile(r"'?(articles(?:_main|_annex)?|article titles|unit_arti|unit_para)'?[: ]+(\d+)")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from statgraph_catalogue.catalogue import CATALOGUE
+from statgraph.formats.catalogue.catalogue import CATALOGUE
 
 _HEAD = "| name | law and questions | language | articles | questions | licence | terms |"
 

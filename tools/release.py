@@ -20,8 +20,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 REPO = Path(__file__).parents[1]
-CHANGELOG, PACKAGE = "CHANGELOG.md", "statgraph/__init__.py"
-_VERSION = re.compile(r'^(__version__|version) = "[^"]*"$', re.MULTILINE)
+CHANGELOG, PACKAGE = "CHANGELOG.md", "statgraph/_version.py"
+_VERSION = re.compile(r'^__version__ = "[^"]*"$', re.MULTILINE)
 _UNRELEASED = re.compile(r"^## \[Unreleased\]\n(.*?)(?=^## \[|\Z)", re.MULTILINE | re.DOTALL)
 _RELEASED = re.compile(r"^## \[(\d+)\.(\d+)\.(\d+)\]", re.MULTILINE)
 
@@ -68,9 +68,8 @@ def release(
 
 
 def build_all(repo: Path, out: Path) -> None:
-    """Build and check the package and its extensions: source distributions, and wheels from those."""
-    for project in (repo, *(path.parent for path in sorted(repo.glob("extensions/*/pyproject.toml")))):
-        _run(sys.executable, "-m", "build", "--no-isolation", "--outdir", out, project, cwd=repo)
+    """Build and check the source distribution, and the wheel from it."""
+    _run(sys.executable, "-m", "build", "--no-isolation", "--outdir", out, repo, cwd=repo)
     _run(sys.executable, "-m", "twine", "check", "--strict", *sorted(out.iterdir()), cwd=repo)
 
 
@@ -92,12 +91,12 @@ def _check_ready(repo: Path, version: str) -> None:
 
 
 def _write_version(repo: Path, version: str, date: str) -> str:
-    """Write the version into the package and the extensions, and date the changelog; return the notes."""
-    for path in (repo / PACKAGE, *sorted(repo.glob("extensions/*/pyproject.toml"))):
-        written, n_places = _VERSION.subn(rf'\1 = "{version}"', path.read_text(encoding="utf-8"))
-        if n_places != 1:
-            raise ReleaseError(f"{path.relative_to(repo)}: {n_places} lines with a version instead of one")
-        path.write_text(written, encoding="utf-8")
+    """Write the version into the package, and date the changelog; return the notes."""
+    path = repo / PACKAGE
+    written, n_places = _VERSION.subn(f'__version__ = "{version}"', path.read_text(encoding="utf-8"))
+    if n_places != 1:
+        raise ReleaseError(f"{PACKAGE}: {n_places} lines with a version instead of one")
+    path.write_text(written, encoding="utf-8")
     text = (repo / CHANGELOG).read_text(encoding="utf-8")
     dated = text.replace("## [Unreleased]\n", f"## [Unreleased]\n\n## [{version}] - {date}\n", 1)
     (repo / CHANGELOG).write_text(dated, encoding="utf-8")

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from statgraph.evaluation.significance import SIGNIFICANCE_LEVEL, Comparison, adjusted_p_values
-from statgraph_studies.rendering import PAPER, header, line, main_table
-from statgraph_studies.spec import RowSpec, TableSpec
-from statgraph_studies.summary import ALL, RowSummary, SeedSummary
-from statgraph_studies.table_files import read_values, row_spec_of
+from statgraph.studies.rendering import PAPER, header, line, main_table
+from statgraph.studies.spec import RowSpec, TableSpec
+from statgraph.studies.summary import ALL, RowSummary, SeedSummary
+from statgraph.studies.table_files import read_values, row_spec_of
 
 _FIGURES, _DIFFERENCES = _TABLES = "| row | seeds |", "| row | against |"
 _LINK = re.compile(r"\(results/([\w-]+)\.md\)")

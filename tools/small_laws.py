@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 
 from statgraph import Corpus, import_corpus
-from statgraph.corpus.records import Question
+from statgraph.law.records import Question
 from tools.official_acts import QUESTIONS, is_answer
 
 _LAWS = Path(__file__).parents[1] / "tests" / "laws"

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from statgraph.corpus.records import Corpus
+from statgraph.law.records import Corpus
 
 Search = Callable[[str, int], list[str]]
 VECTORS = "STATGRAPH_BENCH_VECTORS"  # the folder where vectors wait for the next program
@@ -20,7 +20,7 @@ VECTORS = "STATGRAPH_BENCH_VECTORS"  # the folder where vectors wait for the nex
 
 @dataclass(frozen=True)
 class Law:
-    """A law as rows, with the keys of `Corpus.from_dicts`; its questions are those of train and dev."""
+    """A law as rows, with the keys of `corpus_from_dicts`; its questions are those of train and dev."""
 
     language: str
     articles: list[dict[str, Any]]

@@ -16,10 +16,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.known_tools.law import Encoder, Law
-from statgraph.corpus.importing import import_corpus
-from statgraph.corpus.records import Corpus
-from statgraph.corpus.store import read_corpus
 from statgraph.encoders.embedded import embedded_e5
+from statgraph.formats.importing import import_corpus
+from statgraph.law.records import Corpus
+from statgraph.law.store import read_corpus
 
 DEPTH, QUESTIONS = 100, 100
 # Of the articles that answer a question and those that are found.

@@ -1,10 +1,10 @@
 """statgraph, of the articles alone: what the others have."""
 
-from statgraph import Corpus, Retriever, train
+from statgraph import Retriever, corpus_from_dicts, train
 
 
 def build(law, folder):
-    train(Corpus.from_dicts(law.articles, language=law.language), device="cpu", out=folder / "run")
+    train(corpus_from_dicts(law.articles, language=law.language), device="cpu", out=folder / "run")
 
 
 def reopen(folder, law):

@@ -1,10 +1,10 @@
 """statgraph without a transformer, trained on questions and texts that cite the law, which the others cannot use."""
 
-from statgraph import Corpus, Retriever, train
+from statgraph import Retriever, corpus_from_dicts, train
 
 
 def build(law, folder):
-    corpus = Corpus.from_dicts(law.articles, law.questions, language=law.language, citing=law.citing)
+    corpus = corpus_from_dicts(law.articles, law.questions, language=law.language, citing=law.citing)
     train(corpus, fast=True, device="cpu", out=folder / "run")
 
 

@@ -11,14 +11,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from benchmarks.rows import Row, ratio_text
 from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, taking_turns, times_faster
-from statgraph.corpus.store import read_corpus
-from statgraph.gnn.gatv2 import GatV2Layer
-from statgraph.gnn.kernels.head_bags import head_bags
-from statgraph.gnn.qabisar import QabisarLayer
 from statgraph.graph.blocks import Block, whole_graph_block
 from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.dgl_loader import load_dgl
+from statgraph.graph.gnn.gatv2 import GatV2Layer
+from statgraph.graph.gnn.kernels.head_bags import head_bags
+from statgraph.graph.gnn.qabisar import QabisarLayer
 from statgraph.graph.relations import NODE_TYPES
+from statgraph.law.store import read_corpus
 from statgraph.training.seeding import reproducible_sums
 
 WIDTH, HEADS = 384, 8

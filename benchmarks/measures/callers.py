@@ -9,9 +9,9 @@ from benchmarks.measures.query import PLAIN, K, overlap, plain_search, precision
 from benchmarks.rows import Row, ratio_text
 from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, taking_turns, times_faster
+from statgraph.retrieval.search.batching import QuestionBatcher
+from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs.run import Run
-from statgraph.search.batching import QuestionBatcher
-from statgraph.search.retriever import Retriever
 
 CALLERS, ASKED_TIMES = 16, 3.0
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from benchmarks.rows import Row, seconds_text
 from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, taking_turns
-from statgraph.corpus.catalogue import sample_folder
-from statgraph.corpus.store import read_corpus
+from statgraph.law.catalogue import sample_folder
+from statgraph.law.store import read_corpus
 from statgraph.runs.run import Run
 
 LAUNCHER = Path(__file__).parents[2] / "cli.py"

@@ -14,15 +14,16 @@ from torch.nn import functional
 from benchmarks.rows import Row, ratio_text
 from benchmarks.settings import Settings
 from benchmarks.side_by_side import taking_turns, times_faster
-from statgraph.corpus.records import Corpus
-from statgraph.corpus.store import read_corpus
 from statgraph.device import inference_dtype
 from statgraph.encoders.article_text import article_text
-from statgraph.encoders.backbones import Backbone, resolve_backbone
+from statgraph.encoders.backbone import Backbone
+from statgraph.encoders.backbones import resolve_backbone
 from statgraph.encoders.chunking import chunked
 from statgraph.encoders.frozen import FrozenModel, VectorCache, embedded_chunks
 from statgraph.encoders.loading import load_backbone
 from statgraph.evaluation.metrics import QUALITY
+from statgraph.law.records import Corpus
+from statgraph.law.store import read_corpus
 from statgraph.training.text_model import vector_metrics
 
 BACKBONE = "embedded:multilingual-e5-small"

@@ -11,15 +11,15 @@ from benchmarks.measures.query import PAUSE_S, dev_quality, seconds_of
 from benchmarks.rows import Row, ratio_text, seconds_text
 from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, times_faster
+from statgraph.encoders.inference.onnx_query import QUERY_GRAPHS
+from statgraph.encoders.inference.static_query import read_static_encoder
 from statgraph.errors import RunError
 from statgraph.evaluation.metrics import QUALITY, question_metrics
-from statgraph.index.article_index import ArticleIndex
-from statgraph.inference.onnx_query import QUERY_GRAPHS
-from statgraph.inference.static_query import read_static_encoder
+from statgraph.retrieval.index.article_index import ArticleIndex
+from statgraph.retrieval.search.ensemble_run import member_folders
+from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
-from statgraph.search.ensemble_run import member_folders
-from statgraph.search.retriever import Retriever
 from tools.letters import has_letters, letter
 
 ASKED_OF_LETTERS = 2.0  # for 200 words beside ten
@@ -101,7 +101,7 @@ def plain_ranking(run: Run) -> Callable[[str], np.ndarray]:
     from sentence_transformers import SentenceTransformer
     from Stemmer import Stemmer
 
-    from statgraph.lexical.analysis import stemmer_name
+    from statgraph.retrieval.lexical.analysis import stemmer_name
 
     member = list(member_folders(run).values())[-1]
     encoder = SentenceTransformer(str(member / "query_encoder"), device="cpu", local_files_only=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.command_peak import peak_of
 from benchmarks.rows import Row
 from benchmarks.settings import Settings
-from statgraph.corpus.store import read_corpus
+from statgraph.law.store import read_corpus
 from statgraph.runs.run import Run
 
 _ASKED_MINUTES = {"legi-fr": 12, "gerlayqa": 8}

@@ -14,9 +14,9 @@ from benchmarks.graph_growth import growth_of
 from benchmarks.rows import Row, ratio_text, seconds_text
 from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, taking_turns, times_faster
-from statgraph.corpus.records import Corpus
-from statgraph.corpus.store import read_corpus
 from statgraph.graph.build import build_graph
+from statgraph.law.records import Corpus
+from statgraph.law.store import read_corpus
 
 ASKED_TIMES = 50
 TITLE_STEP = 50  # every so many titles are replaced: all of them take minutes

@@ -18,7 +18,7 @@ from benchmarks.known_tools.law import VECTORS
 from benchmarks.known_tools.one import read_law
 from benchmarks.rows import Row, not_measured
 from benchmarks.settings import Settings
-from statgraph.corpus.catalogue import sample_folder
+from statgraph.law.catalogue import sample_folder
 
 OWN_LAW = Path(__file__).parents[2] / "tests" / "laws" / "household-services"
 # The name in the table, and the package without which it cannot be measured.

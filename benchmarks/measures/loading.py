@@ -7,9 +7,9 @@ import time
 from benchmarks.rows import Row, seconds_text
 from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, taking_turns
-from statgraph.corpus.store import read_corpus
 from statgraph.graph.build import build_graph
-from statgraph.search.retriever import Retriever
+from statgraph.law.store import read_corpus
+from statgraph.retrieval.search.retriever import Retriever
 
 
 def measure(settings: Settings) -> list[Row]:

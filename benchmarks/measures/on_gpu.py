@@ -11,14 +11,14 @@ from benchmarks.measures import attention, embedding
 from benchmarks.rows import Row, not_measured, ratio_text
 from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, taking_turns, times_faster
-from statgraph.corpus.records import Corpus
-from statgraph.corpus.store import read_corpus
 from statgraph.encoders.article_text import article_text
 from statgraph.encoders.backbones import resolve_backbone
 from statgraph.encoders.loading import load_backbone
-from statgraph.gnn.qabisar import QabisarLayer
 from statgraph.graph.blocks import whole_graph_block
 from statgraph.graph.build import build_graph
+from statgraph.graph.gnn.qabisar import QabisarLayer
+from statgraph.law.records import Corpus
+from statgraph.law.store import read_corpus
 
 LAYER, EMBEDDING = "QABISAR's layer on a GPU", "embedding articles on a GPU"
 NO_GPU, NO_PYG = "No GPU was at hand.", "PyG is not installed (pip install '.[bench]')."

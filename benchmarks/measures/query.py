@@ -11,16 +11,16 @@ import numpy as np
 from benchmarks.rows import Row, ratio_text, seconds_text
 from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, times_faster
-from statgraph.corpus.records import Corpus
+from statgraph.encoders.inference.onnx_query import QUERY_GRAPHS
+from statgraph.encoders.inference.static_query import read_static_encoder
 from statgraph.evaluation.metrics import QUALITY
-from statgraph.index.article_index import ArticleIndex
-from statgraph.inference.onnx_query import QUERY_GRAPHS
-from statgraph.inference.static_query import read_static_encoder
+from statgraph.law.records import Corpus
+from statgraph.retrieval.index.article_index import ArticleIndex
+from statgraph.retrieval.search.evaluating import split_metrics
+from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs import parts
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
-from statgraph.search.evaluating import split_metrics
-from statgraph.search.retriever import Retriever
 
 ASKED_S, ASKED_TIMES, ASKED_POINTS = 0.01, 3.0, 0.5
 K = 10

@@ -12,10 +12,10 @@ from benchmarks.rows import Row, ratio_text
 from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, taking_turns, times_faster
 from statgraph.config import GnnConfig
-from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import BlockSampler, whole_graph_block
 from statgraph.graph.build import DEFAULT_RELATIONS, LegalGraph
 from statgraph.graph.dgl_loader import load_dgl
+from statgraph.graph.gnn.encoder import GraphEncoder
 from statgraph.graph.relations import ARTICLE, CITES, CONTAINS_ARTICLE, CONTAINS_HEADING, HEADING, NODE_TYPES, QUESTION
 from statgraph.training.seeding import reproducible_sums
 

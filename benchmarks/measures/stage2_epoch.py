@@ -16,13 +16,13 @@ from benchmarks.rows import Row, ratio_text, seconds_text
 from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, taking_turns, times_faster
 from statgraph.config import RunConfig
-from statgraph.corpus.records import Corpus
-from statgraph.corpus.store import read_corpus
 from statgraph.encoders.article_text import article_text, heading_texts
 from statgraph.encoders.building import build_biencoder
 from statgraph.graph.blocks import whole_graph_block
 from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.relations import ARTICLE, CITES, NODE_TYPES
+from statgraph.law.records import Corpus
+from statgraph.law.store import read_corpus
 from statgraph.memory import kept_memory
 from statgraph.systems.job import Job
 from statgraph.systems.presets import resolve_config

@@ -16,15 +16,15 @@ from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, times_faster
 from statgraph.cache import cache_in, cache_root
 from statgraph.config import RunConfig
-from statgraph.corpus.records import Corpus
 from statgraph.encoders.article_encoder import load_article_encoder
 from statgraph.encoders.article_text import article_text, heading_texts
 from statgraph.encoders.backbones import is_static
-from statgraph.index.article_index import ArticleIndex
+from statgraph.law.records import Corpus
+from statgraph.retrieval.index.article_index import ArticleIndex
+from statgraph.retrieval.search.graph_run import load_graph_run
+from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs import parts
 from statgraph.runs.run import Run
-from statgraph.search.graph_run import load_graph_run
-from statgraph.search.retriever import Retriever
 from statgraph.systems.updating.update import TextVectors, UpdateSummary, update_run
 
 ASKED_TIMES = 20.0

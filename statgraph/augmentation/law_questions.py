@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 
 from statgraph.augmentation.store import SyntheticQuestion
-from statgraph.corpus.citations.references import ReferenceFinder
-from statgraph.corpus.records import Article, Corpus, Heading, Question
-from statgraph.corpus.titles import number_or_title
 from statgraph.errors import CorpusError
+from statgraph.law.citations.references import ReferenceFinder
+from statgraph.law.records import Article, Corpus, Heading, Question
+from statgraph.law.titles import number_or_title
 
 HEADINGS = "headings"
 _MOST_ARTICLES = 100  # that a heading asks for: one of a whole book asks for nothing in particular

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from statgraph.augmentation.store import PartialFile, SyntheticQuestion
-from statgraph.corpus.records import Article
 from statgraph.device import inference_dtype
 from statgraph.encoders.article_text import article_texts
+from statgraph.law.records import Article
 from statgraph.progress import Progress, Step
 
 SEQ2SEQ = "seq2seq"

@@ -9,12 +9,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from statgraph import artifacts
-from statgraph.corpus.draft import Draft
-from statgraph.corpus.formats.tables import split_ids
-from statgraph.corpus.lines import csv_rows, ids_field, json_lines, object_field, string_field
-from statgraph.corpus.records import Corpus
 from statgraph.disk import locked, refused_write_named
 from statgraph.errors import CorpusError, RunError, UsageError
+from statgraph.formats.tables import split_ids
+from statgraph.law.draft import Draft
+from statgraph.law.lines import csv_rows, ids_field, json_lines, object_field, string_field
+from statgraph.law.records import Corpus
 from statgraph.settings import changed_settings
 
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from statgraph import __version__
+from statgraph._version import __version__
 from statgraph.artifacts import partial_beside
 from statgraph.augmentation.law_questions import HEADINGS, heading_questions, path_questions
 from statgraph.augmentation.seq2seq import SEQ2SEQ, seq2seq_questions
 from statgraph.augmentation.store import PartialFile, SyntheticQuestion, synthetic_of, write_synthetic
 from statgraph.config import AugmentConfig
-from statgraph.corpus.records import Corpus
 from statgraph.errors import CorpusError, UsageError
+from statgraph.law.records import Corpus
 from statgraph.progress import Progress, Step
 from statgraph.settings import check_setting
 

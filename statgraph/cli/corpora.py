@@ -10,16 +10,16 @@ import click
 
 from statgraph.cli import options
 from statgraph.config import GraphConfig
-from statgraph.corpus.draft import COLUMNS, Reading
-from statgraph.corpus.feedback import FeedbackSummary, add_feedback
-from statgraph.corpus.importing import About, explained, import_to_folder
-from statgraph.corpus.recognising import recognised
-from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus
-from statgraph.corpus.splitting import HASH
-from statgraph.corpus.store import read_corpus
-from statgraph.corpus.tree import tree_of
 from statgraph.errors import UsageError, unknown_name
+from statgraph.formats.importing import About, explained, import_to_folder
+from statgraph.formats.recognising import recognised
 from statgraph.graph.relations import CITING, RELATION_GROUPS
+from statgraph.law.draft import COLUMNS, Reading
+from statgraph.law.feedback import FeedbackSummary, add_feedback
+from statgraph.law.records import MAIN_SET, SPLITS, Corpus
+from statgraph.law.splitting import HASH
+from statgraph.law.store import read_corpus
+from statgraph.law.tree import tree_of
 from statgraph.registry import FORMATS
 
 FEEDBACK = "feedback"

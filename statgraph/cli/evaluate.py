@@ -32,8 +32,8 @@ def evaluate(run: str | None, corpus: Path | None, as_json: bool, **what) -> Non
     from rich.console import Console
 
     from statgraph import api
-    from statgraph.corpus.records import MAIN_SET
     from statgraph.evaluation.report import comparison_table, report_table, strata_table
+    from statgraph.law.records import MAIN_SET
 
     folder, records = options.chosen_run(run), options.chosen_corpus(corpus)
     measured = api.evaluate(folder, records, reader=options.reader_of(what), **what)

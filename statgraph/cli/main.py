@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import signal
 import sys
@@ -11,17 +10,18 @@ from difflib import get_close_matches
 
 import click
 
-from statgraph import __version__
-from statgraph.errors import StatgraphError, command_line, described
+from statgraph._version import __version__
+from statgraph.cli.failures import report
+from statgraph.errors import command_line
 from statgraph.registry import load
 
 # name -> (module, function, one line of help): a module loads only when its command runs, so --help stays fast.
 COMMANDS: dict[str, tuple[str, str, str]] = {
-    "fetch": ("statgraph_catalogue.command", "fetch", "Download a corpus from the catalogue."),
+    "fetch": ("statgraph.cli.fetch", "fetch", "Download a corpus from the catalogue."),
     "import": ("statgraph.cli.corpora", "import_", "Convert your own statutes and questions to a corpus folder."),
     "build-graph": ("statgraph.cli.corpora", "build_graph", "Build a corpus's graph (optional: train does it)."),
     "train": ("statgraph.cli.train", "train", "Train a retriever on a corpus."),
-    "tune": ("statgraph_tuning.command", "tune", "Find the settings that score best on dev."),
+    "tune": ("statgraph.cli.tune", "tune", "Find the settings that score best on dev."),
     "pretrain": ("statgraph.cli.preparing", "pretrain", "Adapt a transformer to statutes."),
     "search": ("statgraph.cli.search", "search", "Find the articles that answer a question."),
     "evaluate": ("statgraph.cli.evaluate", "evaluate", "Measure a trained retriever on a split."),
@@ -29,44 +29,22 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "update": ("statgraph.cli.updating", "update", "Update a run to a new version of its law, without training."),
     "add": ("statgraph.cli.updating", "add", "Add single articles to a run, without training."),
     "remove": ("statgraph.cli.updating", "remove", "Remove single articles from a run, without training."),
-    "embed": ("statgraph_sharding.command", "embed", "Embed the articles of a corpus on many machines (Ray)."),
+    "embed": ("statgraph.cli.embed", "embed", "Embed the articles of a corpus on many machines (Ray)."),
     "index": ("statgraph.cli.updating", "index", "Rebuild the index of a run as another kind."),
     "quicken": ("statgraph.cli.updating", "quicken", "Speed up a run's query encoder on CPU."),
-    "reproduce": ("statgraph_studies.command", "reproduce", "Reproduce a table or figure from the papers."),
+    "reproduce": ("statgraph.cli.reproduce", "reproduce", "Reproduce a table or figure from the papers."),
     "augment": ("statgraph.cli.preparing", "augment", "Generate synthetic questions about the articles of a corpus."),
-    "export": ("statgraph_exports.command", "export", "Export a run or a corpus to another tool's format."),
+    "export": ("statgraph.cli.export", "export", "Export a run or a corpus to another tool's format."),
     "serve": ("statgraph.cli.serve", "serve", "Serve a run over HTTP, with a search page."),
-    "mcp": ("statgraph_integrations.command", "mcp", "Serve a run to an assistant as tools (MCP)."),
-    "plot": ("statgraph_plots.command", "plot", "Plot a corpus, its graph, or the training of a run."),
+    "mcp": ("statgraph.cli.mcp", "mcp", "Serve a run to an assistant as tools (MCP)."),
+    "plot": ("statgraph.cli.plot", "plot", "Plot a corpus, its graph, or the training of a run."),
     "doctor": ("statgraph.cli.doctor", "doctor", "Check this machine, and say what to install."),
     "cache": ("statgraph.cli.doctor", "cache", "List what is cached, or remove it."),
 }
 
-INTERRUPTED = 130  # what a shell expects of a program ended by Ctrl-C
-DEBUG_VARIABLE = "STATGRAPH_DEBUG"
 # OpenMP reads it when torch is loaded. Threads that wait for one another spin otherwise, and where other work holds a
 # core, they spin until they have used up their own turn on it: docs/performance.md has the figures.
 WAIT_POLICY, ASLEEP = "OMP_WAIT_POLICY", "PASSIVE"
-
-_REMEDIES = {
-    errno.ENOSPC: "free some space, or write to another disk",
-    errno.EDQUOT: "free some of your quota, or write to another disk",
-    errno.EACCES: "change its permissions, or choose another place",
-    errno.EPERM: "change its permissions, or choose another place",
-    errno.EROFS: "name a place on a writable disk",
-    errno.ENOENT: "check the name, and that nothing else has moved or removed it",
-    errno.ENOTDIR: "a file is where a folder should be: name another place",
-    errno.EISDIR: "name a file, not a folder",
-    errno.EEXIST: "remove it, or name another place",
-    errno.ENOTEMPTY: "something else writes there: wait for it, or name another place",
-    errno.ENAMETOOLONG: "give a shorter name",
-    errno.EMFILE: "allow more open files (ulimit -n)",
-    errno.ENFILE: "close other programs: the machine has too many open files",
-    errno.EFBIG: "allow larger files (ulimit -f), or write to another disk",
-    errno.EIO: "check the disk, or use another one",
-    errno.ENOMEM: "free some memory",
-}
-_ANY_REMEDY = "check that place and run the command again"
 
 
 class LazyGroup(click.Group):
@@ -83,7 +61,7 @@ class LazyGroup(click.Group):
         if name not in COMMANDS:
             return None
         module, function, _ = COMMANDS[name]
-        return load(name, f"{module}:{function}")
+        return load(f"{module}:{function}")
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -134,45 +112,9 @@ def run_command(command: click.Command, name: str) -> None:
     sys.exit(status if isinstance(status, int) else 0)
 
 
-def report(error: BaseException) -> int:
-    """Print the error that ended a command as one line on standard error, and return the exit code."""
-    if isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter):
-        return _failed(error.format_message(), error.exit_code)
-    if isinstance(error, click.ClickException):
-        error.show()
-        return error.exit_code
-    if isinstance(error, (click.Abort, KeyboardInterrupt)):
-        for line in (*getattr(error.__cause__ or error, "__notes__", ()), "Interrupted"):
-            click.echo(line, err=True)
-        return INTERRUPTED
-    if isinstance(error, StatgraphError):
-        return _failed(str(error), error.exit_code)
-    if isinstance(error, MemoryError):
-        return _failed("not enough memory; close other programs, or use smaller batches or a machine with more", 1)
-    if isinstance(error, OSError):
-        return _failed(_os_error_line(error), 1)
-    if os.environ.get(DEBUG_VARIABLE) or not isinstance(error, Exception):
-        raise error
-    remedy = f"this is a bug in statgraph: set {DEBUG_VARIABLE}=1 to see where, and report it"
-    return _failed(f"unexpected error: {described(error)}; {remedy}", 1)
-
-
 def _unraisable(unraisable: sys.UnraisableHookArgs) -> None:
     """Repeat a Ctrl-C that arrived inside a destructor, such as those of DGL's arrays, where Python cannot raise it."""
     if issubclass(unraisable.exc_type, KeyboardInterrupt):
         threading.Timer(0.01, os.kill, [os.getpid(), signal.SIGINT]).start()  # here it would be lost once more
     else:
         sys.__unraisablehook__(unraisable)
-
-
-def _failed(message: str, exit_code: int) -> int:
-    from statgraph.cli.terminal import visible
-
-    click.echo(f"Error: {visible(message)}", err=True)
-    return exit_code
-
-
-def _os_error_line(error: OSError) -> str:
-    reason = (error.strerror or str(error) or type(error).__name__).strip().partition("\n")[0]
-    place = f"{error.filename}: " if error.filename else ""
-    return f"{place}{reason}; {_REMEDIES.get(error.errno, _ANY_REMEDY)}"

@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from statgraph.config import RunConfig
-from statgraph.corpus.splitting import HASH, SPLITTINGS
 from statgraph.device import DEVICES, PRECISIONS
 from statgraph.errors import UsageError, unknown_name
+from statgraph.law.splitting import HASH, SPLITTINGS
 from statgraph.settings import Described, Limits, described, help_of, limits_of
 
 
@@ -131,8 +131,8 @@ help_settings = click.option(
 
 def chosen_corpus(folder: Path | None):
     """Return the corpus in a folder, or the one of that name under corpora/, or the embedded sample if None."""
-    from statgraph.corpus.catalogue import CORPORA, sample_folder
-    from statgraph.corpus.store import read_corpus
+    from statgraph.law.catalogue import CORPORA, sample_folder
+    from statgraph.law.store import read_corpus
 
     if folder is None:
         return read_corpus(sample_folder())
@@ -174,7 +174,7 @@ def refuse(contradictions: Mapping[str, object]) -> None:
 
 def rewriter_of(url: str | None, model: str | None):
     """Return what rewrites questions at a URL, None without one."""
-    from statgraph.search.rewriting import Rewriter
+    from statgraph.retrieval.search.rewriting import Rewriter
 
     if url is None and model is not None:
         raise UsageError("--rewrite-model: needs the endpoint that has the model; add --rewrite URL")
@@ -183,8 +183,8 @@ def rewriter_of(url: str | None, model: str | None):
 
 def engine_address(name: str, uri: str | None, option: str):
     """Return the engine at the URI that an option names, or None for the run's own index."""
-    from statgraph.index.engines.contract import EngineAddress
     from statgraph.registry import ENGINES
+    from statgraph.retrieval.index.engines.contract import EngineAddress
 
     if name not in ENGINES:
         raise unknown_name(ENGINES.kind, name, ENGINES)

@@ -56,13 +56,12 @@ def augment(
 
     url, model, max_tokens, corpus_out = (settings.pop(name) for name in ("url", "model", "max_tokens", "corpus_out"))
     if settings["generator"] == CHAT:
-        from statgraph.registry import load
+        from statgraph.cli.augment_chat import augment_by_chat
 
         how = {"run": run, "device": device, "seed": seed, "limit": limit, "max_tokens": max_tokens}
         if click.get_current_context().get_parameter_source("round_trip") is not ParameterSource.DEFAULT:
             how["round_trip"] = settings["round_trip"]
-        by_chat = load("--generator chat", "statgraph_chat.command:augment_by_chat")
-        by_chat(options.chosen_corpus(corpus), out, url, model or "", corpus_out=corpus_out, **how)
+        augment_by_chat(options.chosen_corpus(corpus), out, url, model or "", corpus_out=corpus_out, **how)
         return
     given = any(value is not None for value in (url, model, corpus_out))
     options.refuse({"--url, --model and --corpus-out: only for --generator chat": given})
@@ -99,7 +98,7 @@ def pretrain(
 
     `statgraph train` takes the resulting folder as --set encoder.backbone=DIR or encoder.article_backbone=DIR.
     """
-    from statgraph.encoders.backbones import EMBEDDED_E5
+    from statgraph.encoders.backbone import EMBEDDED_E5
     from statgraph.settings import with_settings
     from statgraph.training.pretraining import pretrain as adapt
 

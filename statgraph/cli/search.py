@@ -70,11 +70,11 @@ def search(question: str | None, run: str | None, corpus: Path | None, k: int, q
 
     If the corpus says when its articles are in force, only those in force on --as-of are searched.
     """
-    from statgraph.corpus.formats.tables import split_path
-    from statgraph.corpus.importing import read_question_file
-    from statgraph.corpus.query import Query, queries_of
-    from statgraph.search.hits import nothing_fits
-    from statgraph.search.retriever import Retriever
+    from statgraph.formats.importing import read_question_file
+    from statgraph.formats.tables import split_path
+    from statgraph.law.query import Query, queries_of
+    from statgraph.retrieval.search.hits import nothing_fits
+    from statgraph.retrieval.search.retriever import Retriever
 
     _refuse_contradictions(**click.get_current_context().params)
     reader = options.reader_of(given)
@@ -110,7 +110,7 @@ def search(question: str | None, run: str | None, corpus: Path | None, k: int, q
     if query.as_of not in ("today", "always") and not retriever.has_dates:
         _announce(f"Note: this corpus has no dates, so every article counts as in force on {query.as_of}")
     if hits:
-        from statgraph.search.explanation_lines import explanation_lines
+        from statgraph.retrieval.search.explanation_lines import explanation_lines
 
         labels = {name: info.label(name) for name, info in retriever.signals.items()}
         reasons = [explanation_lines(why, labels) for why in explanations]
@@ -182,8 +182,8 @@ def _hits(retriever, rewriter, query) -> list:
 def _print_batch(retriever, ids: list[str], queries: Sequence, min_probability: float, *, trec: bool) -> None:
     """Print the hits of every query: a TREC run, or one JSON line per query. Articles that a query names and that are
     not there, and corrected words, are in its line, or, as a TREC run has no place for them, on standard error."""
-    from statgraph.corpus.query import known_probabilities
     from statgraph.evaluation.trec import write_trec_run
+    from statgraph.law.query import known_probabilities
 
     # A TREC run is for evaluation: its rankings are complete.
     rankings = (retriever.rank if trec else retriever.found)(queries)
@@ -255,7 +255,7 @@ def _percent(hit) -> str:
 
 
 def _title(hit) -> str:
-    from statgraph.corpus.titles import full_title
+    from statgraph.law.titles import full_title
 
     title = full_title(hit)
     return title if len(title) <= LONGEST_SHOWN_TITLE else f"{title[: LONGEST_SHOWN_TITLE - 1]}…"

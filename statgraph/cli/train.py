@@ -56,7 +56,7 @@ def train(corpus: Path | None, *, dry_run: bool, keep_test: bool, out: Path | No
         torchrun --nproc-per-node 2 -m statgraph.cli train
     """
     from statgraph import api
-    from statgraph.cli.main import report
+    from statgraph.cli.failures import report
     from statgraph.distributed import launched
 
     with launched(report) as world:

@@ -62,7 +62,7 @@ def add(file: Path | None, run: Path | None, overwrite: bool, as_json: bool, dev
     FILE holds an article a line, in JSON as `statgraph import jsonl` reads it: {"id": "7a", "text": "...", "path":
     ["Town Code", "Book I"]}. One article can be given by --id, --text and --path instead.
     """
-    from statgraph.corpus.formats.tables import split_path
+    from statgraph.formats.tables import split_path
 
     given = {name: value for name, value in article.items() if value is not None}
     if "path" in given:
@@ -160,7 +160,7 @@ def index(run: Path | None, kind: str, settings: tuple[str, ...], engine: str, e
 
 
 def _write_to_engine(folder: Path, address, config: IndexConfig) -> None:
-    from statgraph.search.engine_index import write_to_engine
+    from statgraph.retrieval.search.engine_index import write_to_engine
 
     summary = write_to_engine(folder, address, config)
     click.echo(f"Vectors of {folder} at {address.uri}: {address.name}, written in {summary.seconds:.2f} s")
@@ -171,7 +171,7 @@ def _write_to_engine(folder: Path, address, config: IndexConfig) -> None:
 
 
 def _rebuild(folder: Path, config: IndexConfig) -> None:
-    from statgraph.search.reindexing import reindex
+    from statgraph.retrieval.search.reindexing import reindex
 
     summary = reindex(folder, config)
     click.echo(f"Index of {folder}: {summary.kind}, built in {summary.seconds:.2f} s")
@@ -194,10 +194,10 @@ def quicken(run: Path | None, precision: str) -> None:
     """Speed up a run's query encoder on CPU.
 
     Writes an ONNX Runtime graph beside the weights of a transformer query encoder, of each member in an ensemble,
-    and checks it against sentence-transformers. With statgraph[onnx] and the extension `exports` installed, `train`
+    and checks it against sentence-transformers. With the extra `onnx` installed, `train`
     writes the float32 graph itself.
     """
-    from statgraph.search import reindexing
+    from statgraph.retrieval.search import reindexing
 
     done = reindexing.quicken(options.chosen_run(run), precision)
     written = ", ".join(map(str, done.paths))

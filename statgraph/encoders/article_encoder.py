@@ -13,7 +13,8 @@ from statgraph import artifacts
 from statgraph.config import EncoderConfig
 from statgraph.device import inference_dtype
 from statgraph.encoders import static_biencoder, transformer_biencoder
-from statgraph.encoders.backbones import Backbone, resolve_backbone
+from statgraph.encoders.backbone import Backbone
+from statgraph.encoders.backbones import resolve_backbone
 from statgraph.encoders.biencoder import BiEncoder, encoded
 from statgraph.encoders.loading import Tower, loaded_tower
 from statgraph.encoders.similarity import similarity_of

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from statgraph.corpus.records import Article, CitingText, Heading
+from statgraph.law.records import Article, CitingText, Heading
 from statgraph.runs.article_store import StoredArticle
 
 PATH_SEPARATOR = " > "

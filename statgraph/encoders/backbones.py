@@ -5,43 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from statgraph.config import EncoderConfig
+from statgraph.encoders.backbone import EMBEDDED_E5, EMBEDDED_STATIC, Backbone
 from statgraph.errors import ModelError, UsageError
 from statgraph.registry import BACKBONES
 
-EMBEDDED_E5 = "embedded:multilingual-e5-small"
-EMBEDDED_STATIC = "embedded:static"
 EMBEDDED_WIDTH = 384
 MODULES = "modules.json"
 POOLINGS = ("mean", "cls", "max")
 # What a sentence-transformers folder may hold; a Dense is trained here, so one that is there is left out.
 _MODULES = {"Transformer", "Pooling", "Dense", "Normalize", "Dropout"}
 _MODEL_FILES = (".safetensors", ".bin", ".json", ".txt", ".model")
-
-
-@dataclass(frozen=True)
-class Backbone:
-    """A text encoder before any training.
-
-    `kind` is `static` (token vectors) or `transformer`; `location` a folder or a hub name; `pooling` `mean`, `cls` or
-    `max`. `chosen`: what was chosen here, since the files do not say it.
-    """
-
-    name: str
-    kind: str
-    location: str
-    pooling: str
-    query_prefix: str = ""
-    passage_prefix: str = ""
-    chosen: str = field(default="", compare=False)
-
-    @property
-    def prompts(self) -> dict[str, str]:
-        """Return the prefixes by the names that sentence-transformers gives them."""
-        return {"query": self.query_prefix, "document": self.passage_prefix}
 
 
 def backbone_fingerprint(backbone: Backbone) -> str:

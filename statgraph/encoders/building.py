@@ -9,7 +9,8 @@ from dataclasses import replace
 import torch
 
 from statgraph.config import EncoderConfig
-from statgraph.encoders.backbones import Backbone, check_sharing, resolve_backbone
+from statgraph.encoders.backbone import Backbone
+from statgraph.encoders.backbones import check_sharing, resolve_backbone
 from statgraph.encoders.biencoder import BiEncoder
 from statgraph.encoders.static_biencoder import build_static_biencoder
 from statgraph.encoders.transformer_biencoder import build_transformer_biencoder

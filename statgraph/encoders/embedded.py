@@ -15,7 +15,7 @@ import numpy as np
 from safetensors import SafetensorError
 
 from statgraph.cache import cached, place_of
-from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC, Backbone
+from statgraph.encoders.backbone import EMBEDDED_E5, EMBEDDED_STATIC, Backbone
 from statgraph.errors import DependencyError, ModelError
 
 MODEL_FILE = "e5-small-q4.bin"

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from statgraph.cache import place_of
-from statgraph.encoders.backbones import Backbone
+from statgraph.encoders.backbone import Backbone
 from statgraph.encoders.frozen import VectorCache, weights_fingerprint
 from statgraph.encoders.vocabulary import prune_model
 from statgraph.errors import ModelError, reason_of

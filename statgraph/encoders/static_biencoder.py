@@ -15,7 +15,8 @@ from statgraph.cache import cached, place_of
 from statgraph.config import EncoderConfig
 from statgraph.distributed import SINGLE, in_world
 from statgraph.encoders.article_text import text_hashes
-from statgraph.encoders.backbones import EMBEDDED_STATIC, Backbone, backbone_fingerprint, check_sharing
+from statgraph.encoders.backbone import EMBEDDED_STATIC, Backbone
+from statgraph.encoders.backbones import backbone_fingerprint, check_sharing
 from statgraph.encoders.biencoder import BiEncoder, dense_module
 from statgraph.encoders.frozen import FrozenModel, VectorCache, embedded_chunks
 from statgraph.encoders.loading import load_backbone, quiet_transformers

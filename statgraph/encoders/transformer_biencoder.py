@@ -15,7 +15,7 @@ from statgraph.artifacts import write_json, write_tensors
 from statgraph.config import EncoderConfig
 from statgraph.device import inference_dtype
 from statgraph.distributed import current_world
-from statgraph.encoders.backbones import Backbone
+from statgraph.encoders.backbone import Backbone
 from statgraph.encoders.biencoder import BiEncoder, dense_module, save_transformer
 from statgraph.encoders.chunking import ChunkTokens, ChunkVectors, chunked
 from statgraph.encoders.frozen import FrozenModel, embedded_chunks, pooled

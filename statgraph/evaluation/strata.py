@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from statgraph.corpus.records import Article, Question
+from statgraph.law.records import Article, Question
 
 # In every report, with or without a question; strata of the families are left out where they have none.
 ALL = "all"

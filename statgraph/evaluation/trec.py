@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TextIO
 from urllib.parse import quote
 
-from statgraph.corpus.query import Ranked
+from statgraph.law.query import Ranked
 
 TAG = "statgraph"
 

@@ -8,8 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from statgraph.corpus.records import CitingText, Corpus, Heading
-from statgraph.corpus.tree import tree_of
 from statgraph.graph.dgl_loader import load_dgl
 from statgraph.graph.relations import (
     ARTICLE,
@@ -22,6 +20,8 @@ from statgraph.graph.relations import (
     node_types_of,
     relations_of,
 )
+from statgraph.law.records import CitingText, Corpus, Heading
+from statgraph.law.tree import tree_of
 
 ITSELF = "itself"
 

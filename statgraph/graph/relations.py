@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from statgraph.config import GraphConfig
-from statgraph.corpus.citations.references import REFERS_TO, citations_among
-from statgraph.corpus.records import Corpus
-from statgraph.corpus.tree import Tree
+from statgraph.law.citations.references import REFERS_TO, citations_among
+from statgraph.law.records import Corpus
+from statgraph.law.tree import Tree
 from statgraph.settings import check_setting
 
 ARTICLE, HEADING, QUESTION, CITING = "article", "heading", "question", "citing"

@@ -6,12 +6,13 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from statgraph import __version__, artifacts
-from statgraph.corpus.records import Corpus, Heading
+from statgraph import artifacts
+from statgraph._version import __version__
 from statgraph.errors import GraphError, UsageError, described
 from statgraph.graph.build import LegalGraph, build_graph, citing_nodes, summary_of
 from statgraph.graph.dgl_loader import load_dgl
 from statgraph.graph.relations import ARTICLE, HEADING, QUESTION, relations_of
+from statgraph.law.records import Corpus, Heading
 from statgraph.runs.folders import folder_name
 
 GRAPH_FOLDER_FILES = (artifacts.GRAPH_FILE, artifacts.GRAPH_NODES, artifacts.MANIFEST)

@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 
 from statgraph.artifacts import read_array, reading, replaced_file
-from statgraph.corpus.allowed_rows import AllowedRows, Where
-from statgraph.corpus.citations.named_articles import NamedArticles
-from statgraph.corpus.records import Article
-from statgraph.corpus.structure import Structure
-from statgraph.corpus.titles import number_or_title
-from statgraph.corpus.tree import Tree, tree_of
-from statgraph.corpus.validity import FOR_EVER, SINCE_EVER, days_in_force
+from statgraph.law.allowed_rows import AllowedRows, Where
+from statgraph.law.citations.named_articles import NamedArticles
+from statgraph.law.records import Article
+from statgraph.law.structure import Structure
+from statgraph.law.titles import number_or_title
+from statgraph.law.tree import Tree, tree_of
+from statgraph.law.validity import FOR_EVER, SINCE_EVER, days_in_force
 from statgraph.runs import parts
 
 ARTICLES, OFFSETS, DATES = (part.name for part in (parts.ARTICLES, parts.ARTICLE_OFFSETS, parts.ARTICLE_DATES))

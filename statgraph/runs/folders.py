@@ -15,9 +15,9 @@ from typing import Any
 from statgraph import artifacts
 from statgraph.cache import SHARED_BYTES
 from statgraph.config import RunConfig
-from statgraph.corpus.records import Corpus
 from statgraph.disk import held_folder, locked, refused_write_named, stamp_newest
 from statgraph.errors import RunError
+from statgraph.law.records import Corpus
 from statgraph.runs import parts
 from statgraph.runs.kind import kind_of
 from statgraph.runs.parts import Part
@@ -187,7 +187,7 @@ def claim(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> N
             f"{folder}: was started on another corpus, or another state of this one; name that one with --corpus, "
             "or train into another folder"
         )
-    used = _used_settings(folder, kind_of(config).all_parts(), begun["config"])
+    used = _used_settings(folder, kind_of(config).parts, begun["config"])
     changed = changed_settings(begun["config"], wanted["config"], which=used)
     if changed:
         raise RunError(
@@ -200,7 +200,7 @@ def claim(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> N
 
 def give_back(folder: Path, config: RunConfig) -> None:
     """Leave a claimed folder as empty as it was, unless it holds work that can be resumed."""
-    kind_parts = kind_of(config).all_parts()
+    kind_parts = kind_of(config).parts
     if any(part.is_work and part.is_in(folder) for part in kind_parts):
         return
     for part in kind_parts:

@@ -12,14 +12,13 @@ with `retriever: NAME`.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from statgraph.config import RunConfig
-from statgraph.corpus.records import Corpus
 from statgraph.errors import UsageError
+from statgraph.law.records import Corpus
 from statgraph.registry import KINDS, load
 from statgraph.runs.parts import COMMON, Part
 
@@ -47,12 +46,6 @@ class SystemKind:
     is_shared = False
     no_member = "has no vectors; name a dense system, such as qabisar@{backbone}"
 
-    def all_parts(self) -> tuple[Part, ...]:
-        """Return the parts of its runs: those that the class lists, and those declared in the module of its trainer."""
-        module = importlib.import_module(self.trainer.partition(":")[0]) if self.trainer else None
-        declared = [value for value in vars(module).values() if isinstance(value, Part)] if module else []
-        return (*self.parts, *(part for part in declared if part not in self.parts))
-
     def resolved(self, config: RunConfig, settings: Sequence[str]) -> RunConfig:
         """Return a configuration with what the machine decides in it; `settings` are the user's own. UsageError for
         values that this kind cannot have."""
@@ -73,7 +66,7 @@ class SystemKind:
     def train(self, job: Any) -> Any:
         """Train a `Job` into its folder, on every process of the world, and return what ranks the dev questions for the
         report (`rank(questions, k)`), None for a retriever of the run; the first process alone writes."""
-        return load(self.trainer, self.trainer)(job)
+        return load(self.trainer)(job)
 
     def signal_kind(self, config: RunConfig) -> str:
         """Return what an ensemble's signal by the vectors of such a run is: zero-shot, from the law, or trained."""
@@ -86,16 +79,16 @@ class SystemKind:
             raise UsageError(
                 f"--dry-run: '{config.system}' is no system of its own transformer; name one, such as --system qabisar"
             )
-        return load(self.rehearsal, self.rehearsal)(corpus, config)
+        return load(self.rehearsal)(corpus, config)
 
     def ranker(self, run: Any, articles: Any, *, device: str, precision: str, engine: Any = None) -> Any:
-        """Return what ranks the articles of a run (`statgraph.search.ranker.Ranker`); RunError if a part is missing or
-        damaged, or does not fit the others."""
+        """Return what ranks the articles of a run (`statgraph.retrieval.search.ranker.Ranker`); RunError if a part is
+        missing or damaged, or does not fit the others."""
         raise NotImplementedError
 
     def explainer(self, run: Any, ranker: Any, articles: Any) -> Any:
         """Return what explains the hits of a run."""
-        return load(self.explains, self.explains)(run, ranker, articles)
+        return load(self.explains)(run, ranker, articles)
 
     def no_encoder(self, run: Any, remedy: str) -> str:
         """Return why a run cannot be used for what needs the vectors of one encoder, with the remedy."""
@@ -112,7 +105,7 @@ class SystemKind:
     def update(self, update: Any) -> Any:
         """Return the plan that brings a run to a new version of its law (`statgraph.systems.updating.update.Plan`);
         RunError if the run cannot be updated."""
-        return load(self.updates, self.updates)(update)
+        return load(self.updates)(update)
 
 
 def kind_of(config: RunConfig) -> SystemKind:

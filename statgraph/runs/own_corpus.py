@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from statgraph import artifacts
-from statgraph.corpus.records import REFERENCES_ELSEWHERE, SET_KEY, SPLITS, Article, CitingText, Corpus, Question
-from statgraph.corpus.synonyms import saved_text
 from statgraph.errors import RunError
+from statgraph.law.records import REFERENCES_ELSEWHERE, SET_KEY, SPLITS, Article, CitingText, Corpus, Question
+from statgraph.law.synonyms import saved_text
 from statgraph.runs import parts
 from statgraph.runs.article_store import ArticleStore, StoredArticle
 from statgraph.runs.run import Run

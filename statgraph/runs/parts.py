@@ -1,6 +1,5 @@
 """The parts of a run's folder, each declared once: its name, the settings that it is made with, and what becomes of it
-when the run is resumed, updated or published. A kind of system lists its own (`statgraph.systems.kinds`), and may
-declare further ones beside what writes them."""
+when the run is resumed, updated or published. A kind of system lists its own (`statgraph.systems.kinds`)."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
-from statgraph import __version__
+from statgraph._version import __version__
 
 _PACKAGE = Path(__file__).parents[1]
 _VERSIONED = ("torch", "dgl", "faiss-cpu", "sentence-transformers", "transformers", "bm25s", "numpy")

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.config import RunConfig
-from statgraph.corpus.records import SPLITS, Corpus
-from statgraph.errors import DependencyError, RunError, UsageError
-from statgraph.registry import LAYERS
+from statgraph.errors import RunError, UsageError
+from statgraph.law.records import SPLITS, Corpus
 from statgraph.runs import parts
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.folders import newest_of_its_name
@@ -175,14 +174,6 @@ class Run:
         """Raise RunError, which gives the remedy, if the run has neither vectors nor encoders."""
         if not self.kind.has_encoder:
             raise RunError(self.kind.no_encoder(self, remedy))
-
-    def check_layer(self) -> None:
-        """Raise RunError if a graph layer that the run names cannot be imported, or may not: see `LayerRegistry`."""
-        try:
-            for layer in self.config.graph_layers:
-                LAYERS.load(layer)
-        except (DependencyError, UsageError) as error:
-            raise RunError(f"{self.folder}: {error}") from error
 
     def as_trained(self, corpus: Corpus) -> Corpus:
         """Return a corpus with its questions in the splits that the run has them in: other than its own for a final

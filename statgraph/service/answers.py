@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from statgraph import __version__
+from statgraph._version import __version__
 from statgraph.graph.relations import HEADING, QUESTION
-from statgraph.search.hits import Explanation, Hit
+from statgraph.retrieval.search.hits import Explanation, Hit
 from statgraph.service import schemas
 from statgraph.service.loaded_run import LoadedRun, Node, heading_id_of
 from statgraph.service.schemas import MAX_SHOWN

@@ -16,7 +16,7 @@ from fastapi.staticfiles import StaticFiles
 from jinja2 import Template
 from starlette.exceptions import HTTPException
 
-from statgraph import __version__
+from statgraph._version import __version__
 from statgraph.errors import EngineError, UsageError
 from statgraph.service.config import PageConfig
 from statgraph.service.middleware import BearerToken, BodyLimit, RequestLog, SecurityHeaders

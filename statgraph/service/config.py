@@ -11,8 +11,8 @@ from statgraph.errors import UsageError
 from statgraph.settings import check_settings, setting
 
 if TYPE_CHECKING:  # `statgraph --help` loads this
-    from statgraph.index.engines.contract import EngineAddress
-    from statgraph.search.rewriting import Rewriter
+    from statgraph.retrieval.index.engines.contract import EngineAddress
+    from statgraph.retrieval.search.rewriting import Rewriter
 
 TOKEN_VARIABLE = "STATGRAPH_TOKEN"
 LANGUAGES = ("de", "en", "es", "fr", "it", "nl")  # page/words/ has a file of each

@@ -15,16 +15,16 @@ from unicodedata import is_normalized
 
 import numpy as np
 
-from statgraph.corpus.citations.references import REFERS_TO, ReferenceFinder, ragged_row
-from statgraph.corpus.query import Query
-from statgraph.corpus.records import Question
-from statgraph.corpus.titles import number_or_title
 from statgraph.errors import UsageError
-from statgraph.gnn.graph_inputs import read_graph_inputs
+from statgraph.graph.gnn.graph_inputs import read_graph_inputs
 from statgraph.graph.relations import ARTICLE, CITES, CONTAINS_ARTICLE, CONTAINS_HEADING, HEADING, QUESTION
+from statgraph.law.citations.references import REFERS_TO, ReferenceFinder, ragged_row
+from statgraph.law.query import Query
+from statgraph.law.records import Question
+from statgraph.law.titles import number_or_title
+from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
-from statgraph.search.retriever import Retriever
 
 MAX_EXAMPLES = 6
 LONGEST_EXAMPLE = 120

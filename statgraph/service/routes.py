@@ -11,9 +11,9 @@ from fastapi import Query as QueryParameter
 from fastapi.concurrency import run_in_threadpool
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from statgraph.corpus.query import Query
-from statgraph.corpus.validity import TODAY
-from statgraph.search.hits import nothing_fits
+from statgraph.law.query import Query
+from statgraph.law.validity import TODAY
+from statgraph.retrieval.search.hits import nothing_fits
 from statgraph.service import answers, schemas
 from statgraph.service.feedback import FeedbackFullError
 from statgraph.service.loaded_run import LoadedRun

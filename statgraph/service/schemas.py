@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from statgraph.lexical.bm25 import TermWeight
-from statgraph.search.hits import UNLIKELY, Contribution
+from statgraph.retrieval.lexical.bm25 import TermWeight
+from statgraph.retrieval.search.hits import UNLIKELY, Contribution
 
 MAX_QUESTION = 20_000
 MAX_K = 500

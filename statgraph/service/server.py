@@ -18,8 +18,8 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from statgraph.corpus.download import is_loopback
 from statgraph.errors import RunError, StatgraphError, UsageError, described, reason_of
+from statgraph.formats.download import is_loopback
 from statgraph.runs import parts
 from statgraph.runs.folders import served_run
 from statgraph.runs.run import Run

@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
-from statgraph.corpus.query import Query
 from statgraph.errors import CorpusError, RewritingError, RunError, described
+from statgraph.law.query import Query
 from statgraph.memory import give_back
-from statgraph.search.batching import BatcherClosedError, QuestionBatcher, QueueFullError
-from statgraph.search.hits import Explanation, Hit
-from statgraph.search.rewriting import DEPTH, fused
+from statgraph.retrieval.search.batching import BatcherClosedError, QuestionBatcher, QueueFullError
+from statgraph.retrieval.search.hits import Explanation, Hit
+from statgraph.retrieval.search.rewriting import DEPTH, fused
 from statgraph.service.config import ServiceConfig
 from statgraph.service.feedback import FeedbackLog
 from statgraph.service.loaded_run import LoadedRun

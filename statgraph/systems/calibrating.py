@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.corpus.records import Corpus, Question
-from statgraph.ranking.calibration import HIT_EVIDENCE, QUESTION_EVIDENCE, Calibration, Evidence, standardised
-from statgraph.ranking.ensemble import Ensemble
-from statgraph.ranking.features import Features
+from statgraph.law.records import Corpus, Question
+from statgraph.retrieval.ranking.calibration import HIT_EVIDENCE, QUESTION_EVIDENCE, Calibration, Evidence, standardised
+from statgraph.retrieval.ranking.ensemble import Ensemble
+from statgraph.retrieval.ranking.features import Features
 from statgraph.runs.run import Run
 from statgraph.systems.job import Job
 

@@ -15,27 +15,29 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from statgraph import __version__, artifacts
+from statgraph import artifacts
+from statgraph._version import __version__
 from statgraph.augmentation.law_questions import with_law_questions
 from statgraph.cache import cache_in, cached, share_files
 from statgraph.config import RunConfig
-from statgraph.corpus.records import Corpus
 from statgraph.distributed import current_world
 from statgraph.encoders.article_text import article_texts, citing_text, heading_texts, text_hashes
-from statgraph.encoders.backbones import EMBEDDED_E5
+from statgraph.encoders.backbone import EMBEDDED_E5
 from statgraph.encoders.biencoder import BiEncoder
 from statgraph.encoders.building import build_biencoder
+from statgraph.encoders.inference.onnx_query import GRAPH_OUTPUTS
+from statgraph.encoders.inference.query_graph import add_query_graph
 from statgraph.encoders.tiny import write_tiny_backbone
 from statgraph.errors import CorpusError, RunError
-from statgraph.gnn.encoder import write_graph_encoder
-from statgraph.gnn.graph_inputs import GraphInputs, write_graph_inputs
 from statgraph.graph.blocks import whole_graph_block
 from statgraph.graph.build import LegalGraph
+from statgraph.graph.gnn.encoder import write_graph_encoder
+from statgraph.graph.gnn.graph_inputs import GraphInputs, write_graph_inputs
 from statgraph.graph.relations import ARTICLE, CITING, HEADING, QUESTION
 from statgraph.graph.store import graph_for
-from statgraph.index.article_index import ArticleIndex
-from statgraph.inference.onnx_query import GRAPH_OUTPUTS, add_query_graph
+from statgraph.law.records import Corpus
 from statgraph.memory import give_back, kept_memory
+from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.runs import parts
 from statgraph.runs.folders import link_file
 from statgraph.systems.job import Job

@@ -10,22 +10,19 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.corpus.query import Ranked
-from statgraph.corpus.records import Corpus, Question
 from statgraph.distributed import SINGLE, current_world, in_world
+from statgraph.encoders.inference.frozen_questions import questions_kept
 from statgraph.errors import UsageError
-from statgraph.inference.frozen_questions import questions_kept
+from statgraph.law.query import Ranked
+from statgraph.law.records import Corpus, Question
 from statgraph.progress import Progress, silent
-from statgraph.ranking.ensemble import Ensemble
-from statgraph.ranking.features import Features
-from statgraph.ranking.fixed import signal_weights
-from statgraph.ranking.learnt import Learning, ranked
-from statgraph.ranking.long_questions import is_long
 from statgraph.registry import SIGNALS
-from statgraph.runs.article_store import write_article_store
-from statgraph.runs.folders import is_finished, is_unfinished
-from statgraph.runs.run import CorpusFacts, Run
-from statgraph.search.ensemble_run import (
+from statgraph.retrieval.ranking.ensemble import Ensemble
+from statgraph.retrieval.ranking.features import Features
+from statgraph.retrieval.ranking.fixed import signal_weights
+from statgraph.retrieval.ranking.learnt import Learning, ranked
+from statgraph.retrieval.ranking.long_questions import is_long
+from statgraph.retrieval.search.ensemble_run import (
     KEEPS_FIRST,
     LEARNT_FROM,
     WHOLES,
@@ -36,9 +33,12 @@ from statgraph.search.ensemble_run import (
     read_ensemble,
     trees_entries,
 )
-from statgraph.signals.centring import write_centres
-from statgraph.signals.maxsim import MaxSimSignal
-from statgraph.signals.signal import ZERO_SHOT, Signal, SignalSource
+from statgraph.retrieval.signals.centring import write_centres
+from statgraph.retrieval.signals.maxsim import MaxSimSignal
+from statgraph.retrieval.signals.signal import ZERO_SHOT, Signal, SignalSource
+from statgraph.runs.article_store import write_article_store
+from statgraph.runs.folders import is_finished, is_unfinished
+from statgraph.runs.run import CorpusFacts, Run
 from statgraph.systems.calibrating import calibrate
 from statgraph.systems.job import Job, StepClock
 from statgraph.systems.leading import ENOUGH_TO_LEAD, FACTORS, LEADS, leading_signal, read_leads

@@ -14,10 +14,10 @@ import torch
 
 from statgraph.augmentation.synthetic import GenerationOptions
 from statgraph.config import RunConfig
-from statgraph.corpus.records import Corpus
 from statgraph.device import pick_device
 from statgraph.distributed import current_world
 from statgraph.evaluation.metrics import deciding_metric
+from statgraph.law.records import Corpus
 from statgraph.memory import peak_memory_mib
 from statgraph.progress import Progress, silent
 from statgraph.runs import parts

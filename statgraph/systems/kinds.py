@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from statgraph.config import EnsembleConfig, RunConfig
-from statgraph.corpus.records import Corpus
 from statgraph.encoders.backbones import check_sharing, is_static, width_of
 from statgraph.errors import RunError, UsageError
+from statgraph.law.records import Corpus
 from statgraph.runs import parts
 from statgraph.runs.kind import SystemKind
 from statgraph.systems.presets import ENOUGH_TO_FOLD, RECIPES, decided, learns_from_questions, member_config, regime_of
@@ -24,14 +24,14 @@ class Bm25(SystemKind):
     parts = (*parts.COMMON, parts.SYNTHETIC, parts.LEXICAL_INDEX)
     settings = ("encoder", "augment", "bm25")
     trainer = "statgraph.systems.lexical:train_lexical"
-    explains = "statgraph.search.explaining:LexicalExplainer"
+    explains = "statgraph.retrieval.search.explaining:LexicalExplainer"
     updates = "statgraph.systems.updating.update:LexicalPlan"
 
     def resolved(self, config: RunConfig, settings: Sequence[str]) -> RunConfig:
         return replace(config, encoder=decided(config))
 
     def ranker(self, run, articles, *, device, precision, engine=None):
-        from statgraph.search.ranker import LexicalRanker, lexical_index
+        from statgraph.retrieval.search.ranker import LexicalRanker, lexical_index
 
         return LexicalRanker(lexical_index(run, articles))
 
@@ -46,7 +46,7 @@ class Dense(SystemKind):
     settings = ("encoder", "pretrain", "augment", "negatives", "stage1", "graph", "gnn", "stage2", "bm25")
     trainer = "statgraph.systems.dense:train_dense"
     rehearsal = "statgraph.systems.dense:rehearsed"
-    explains = "statgraph.search.explaining:DenseExplainer"
+    explains = "statgraph.retrieval.search.explaining:DenseExplainer"
     updates = "statgraph.systems.updating.update:DensePlan"
     has_encoder = True
     is_shared = True
@@ -67,7 +67,7 @@ class Dense(SystemKind):
                 f"'{encoder.backbone}' is one for both; use both or none"
             )
         if config.stage2.epochs:
-            from statgraph.gnn.encoder import check_layer  # loads torch
+            from statgraph.graph.gnn.encoder import check_layer  # loads torch
 
             check_layer(config.gnn, width=width_of(encoder.backbone))
         return config
@@ -79,14 +79,14 @@ class Dense(SystemKind):
         return regime_of(config.encoder)
 
     def signal_kind(self, config: RunConfig) -> str:
-        from statgraph.signals.signal import FROM_LAW, TRAINED, ZERO_SHOT
+        from statgraph.retrieval.signals.signal import FROM_LAW, TRAINED, ZERO_SHOT
 
         if learns_from_questions(config):
             return TRAINED
         return FROM_LAW if config.from_law and config.stage1.epochs + config.stage2.epochs else ZERO_SHOT
 
     def ranker(self, run, articles, *, device, precision, engine=None):
-        from statgraph.search.ranker import DenseRanker
+        from statgraph.retrieval.search.ranker import DenseRanker
 
         ranker = DenseRanker(run, device=device, precision=precision, engine=engine)
         ids, ends = ranker.article_ids, [0, len(articles) - 1]  # reading all takes long
@@ -123,7 +123,7 @@ class Ensemble(SystemKind):
     )  # fmt: skip
     settings = ("bm25", "ensemble", "ranker")  # the others are its members'
     trainer = "statgraph.systems.ensemble:train_ensemble"
-    explains = "statgraph.search.explaining:EnsembleExplainer"
+    explains = "statgraph.retrieval.search.explaining:EnsembleExplainer"
     updates = "statgraph.systems.updating.update:EnsemblePlan"
     has_members = True
 
@@ -139,7 +139,7 @@ class Ensemble(SystemKind):
         for member in config.ensemble.members:
             member_config(config, member)
         if config.ranker.reader:  # refused before the training, not after it
-            from statgraph.ranking.reader import load_cross_encoder
+            from statgraph.retrieval.ranking.reader import load_cross_encoder
 
             load_cross_encoder(config.ranker.reader, config.device)
         return config
@@ -170,12 +170,12 @@ class Ensemble(SystemKind):
         raise UsageError("ensemble: learns its weights when it is trained; tune a system that is a member of it")
 
     def ranker(self, run, articles, *, device, precision, engine=None):
-        from statgraph.search.ensemble_run import read_ensemble
+        from statgraph.retrieval.search.ensemble_run import read_ensemble
 
         ensemble = read_ensemble(run, len(articles), device=device, precision=precision)
         settings = run.config.ranker
         if settings.reader:
-            from statgraph.ranking.reader import Reader, load_cross_encoder
+            from statgraph.retrieval.ranking.reader import Reader, load_cross_encoder
 
             ensemble.reader = Reader(load_cross_encoder(settings.reader, device), articles, settings.read)
         return ensemble
@@ -189,11 +189,11 @@ class Ensemble(SystemKind):
         )
 
     def member_folders(self, run) -> dict[str, Path]:
-        from statgraph.search.ensemble_run import member_folders
+        from statgraph.retrieval.search.ensemble_run import member_folders
 
         return member_folders(run)
 
     def learnt_from(self, run) -> str | None:
-        from statgraph.search.ensemble_run import learnt_from
+        from statgraph.retrieval.search.ensemble_run import learnt_from
 
         return learnt_from(run)

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.ranking.ensemble import Ensemble
-from statgraph.ranking.features import Features
-from statgraph.ranking.learnt import Measure, ranked
+from statgraph.retrieval.ranking.ensemble import Ensemble
+from statgraph.retrieval.ranking.features import Features
+from statgraph.retrieval.ranking.learnt import Measure, ranked
+from statgraph.retrieval.search.ensemble_run import ranker_entries
 from statgraph.runs.run import Run
-from statgraph.search.ensemble_run import ranker_entries
 
 LEADS = "leads"  # in the ranker's file: by what the weights of signals that lead are multiplied
 FACTORS = (2.0, 4.0, 8.0, 16.0)

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from statgraph.config import RankerConfig, RunConfig
-from statgraph.corpus.records import MAIN_SET, Corpus, Question
-from statgraph.corpus.splitting import near_duplicates, with_near_duplicates
 from statgraph.evaluation.metrics import question_metrics, ranking_quality
-from statgraph.ranking.ensemble import Ensemble
-from statgraph.ranking.features import Features
-from statgraph.ranking.learnt import FIRSTS, LambdaMartRanker, Learning, Measure, keeping_first, learn, ranked
+from statgraph.law.records import MAIN_SET, Corpus, Question
+from statgraph.law.splitting import near_duplicates, with_near_duplicates
+from statgraph.retrieval.ranking.ensemble import Ensemble
+from statgraph.retrieval.ranking.features import Features
+from statgraph.retrieval.ranking.learnt import FIRSTS, LambdaMartRanker, Learning, Measure, keeping_first, learn, ranked
 from statgraph.systems.presets import ENOUGH_TO_FOLD
 
 _DEPTH = 500  # candidates of a question that a ranker learns from, at least

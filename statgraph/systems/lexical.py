@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from statgraph.artifacts import replaced_folder
 from statgraph.augmentation.synthetic import write_expansion
-from statgraph.corpus.records import Article
 from statgraph.distributed import current_world
+from statgraph.law.records import Article
+from statgraph.retrieval.search.ranker import built_index
 from statgraph.runs.run import CorpusFacts, Run
-from statgraph.search.ranker import built_index
 from statgraph.systems.job import Job
 
 

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.config import RunConfig
-from statgraph.corpus.records import SPLITS, Corpus
-from statgraph.corpus.tree import tree_of
-from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC, is_static
+from statgraph.encoders.backbone import EMBEDDED_E5, EMBEDDED_STATIC
+from statgraph.encoders.backbones import is_static
 from statgraph.evaluation.report import Report
 from statgraph.evaluation.strata import STRATA
+from statgraph.law.records import SPLITS, Corpus
+from statgraph.law.tree import tree_of
 from statgraph.runs import parts
 from statgraph.runs.kind import kind_of
 from statgraph.runs.run import Run

@@ -9,16 +9,19 @@ from pathlib import Path
 
 import numpy as np
 
-from statgraph import __version__, artifacts
+from statgraph import artifacts
+from statgraph._version import __version__
 from statgraph.cache import cached, share_files
 from statgraph.config import RunConfig
-from statgraph.corpus.records import Corpus
-from statgraph.corpus.synonyms import write_synonyms
 from statgraph.distributed import current_world, is_elastic
-from statgraph.encoders.backbones import EMBEDDED_E5
+from statgraph.encoders.backbone import EMBEDDED_E5
 from statgraph.errors import StatgraphError
 from statgraph.graph.store import default_folder
+from statgraph.law.records import Corpus
+from statgraph.law.synonyms import write_synonyms
 from statgraph.progress import Progress, resumable, silent
+from statgraph.retrieval.search.evaluating import evaluate_split
+from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs import parts
 from statgraph.runs.article_store import write_article_store
 from statgraph.runs.folders import claimed, give_back, is_finished, is_unfinished, new_run_folder, newest_unfinished_run
@@ -26,8 +29,6 @@ from statgraph.runs.kind import kind_of
 from statgraph.runs.own_corpus import write_training_texts
 from statgraph.runs.provenance import commit, versions
 from statgraph.runs.run import CorpusFacts, Run
-from statgraph.search.evaluating import evaluate_split
-from statgraph.search.retriever import Retriever
 from statgraph.systems.job import DEFAULT_OPTIONS, Job, TrainingOptions
 from statgraph.systems.model_card import backbone_licences, corpus_entry, write_model_cards
 from statgraph.systems.presets import DEFAULT_SYSTEM, TrainingRequest, resolve_config

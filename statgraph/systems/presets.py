@@ -9,7 +9,8 @@ from pathlib import Path
 
 from statgraph.config import EncoderConfig, RunConfig
 from statgraph.device import pick_device
-from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC, is_static
+from statgraph.encoders.backbone import EMBEDDED_E5, EMBEDDED_STATIC
+from statgraph.encoders.backbones import is_static
 from statgraph.errors import UsageError, checked, unknown_name
 from statgraph.registry import LAYERS
 from statgraph.runs.hub import local_run
@@ -218,8 +219,10 @@ def _teacher(folder: Path) -> Run:
 
 
 def _followed(folder: Path) -> Run:
+    from statgraph.graph.gnn.encoder import check_layers_of  # loads torch
+
     run = Run.read(folder)
     if run.final:
         raise UsageError(f"--final: {folder} is a final run itself; name {run.final}, which it went by")
-    run.check_layer()
+    check_layers_of(run)
     return run

@@ -12,21 +12,21 @@ from statgraph import artifacts
 from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.augmentation.synthetic import synthetic_questions
 from statgraph.config import RunConfig, Stage1Config, Stage2Config
-from statgraph.corpus.records import Corpus, Question
 from statgraph.distributed import current_world
 from statgraph.encoders.article_text import citing_text, heading_texts
 from statgraph.encoders.biencoder import BiEncoder
 from statgraph.errors import UsageError
-from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import BlockSampler
 from statgraph.graph.build import LegalGraph
+from statgraph.graph.gnn.encoder import GraphEncoder
 from statgraph.graph.relations import CITING
-from statgraph.lexical.bm25 import BM25
-from statgraph.negatives.source import NegativeSource
+from statgraph.law.records import Corpus, Question
 from statgraph.registry import NEGATIVES
+from statgraph.retrieval.lexical.bm25 import BM25
 from statgraph.runs import parts
 from statgraph.systems.job import Job
 from statgraph.training.distillation import AfterGraph
+from statgraph.training.negatives.source import NegativeSource
 from statgraph.training.pairs import (
     PairSource,
     citing_pairs,

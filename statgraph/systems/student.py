@@ -8,18 +8,18 @@ import numpy as np
 import torch
 
 from statgraph import artifacts
-from statgraph.corpus.records import Corpus
-from statgraph.corpus.structure import Structure
 from statgraph.distributed import current_world
+from statgraph.encoders.inference.query_graph import add_query_graph
 from statgraph.errors import RunError, UsageError
 from statgraph.graph.smoothing import smoothed
-from statgraph.index.article_index import ArticleIndex
-from statgraph.inference.onnx_query import add_query_graph
+from statgraph.law.records import Corpus
+from statgraph.law.structure import Structure
 from statgraph.progress import Step
-from statgraph.ranking.ensemble import Ensemble
+from statgraph.retrieval.index.article_index import ArticleIndex
+from statgraph.retrieval.ranking.ensemble import Ensemble
+from statgraph.retrieval.search.ensemble_run import member_folders, read_ensemble
 from statgraph.runs import parts
 from statgraph.runs.run import Run
-from statgraph.search.ensemble_run import member_folders, read_ensemble
 from statgraph.systems.job import Job
 from statgraph.systems.learning import questions_to_learn_from
 from statgraph.training.loop import Schedule, train_stage

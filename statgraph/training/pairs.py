@@ -11,8 +11,8 @@ import numpy as np
 from statgraph.augmentation.law_questions import wordings_of
 from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.config import Stage1Config, Stage2Config
-from statgraph.corpus.records import PARTS, Corpus, Heading
-from statgraph.lexical.bm25 import BM25
+from statgraph.law.records import PARTS, Corpus, Heading
+from statgraph.retrieval.lexical.bm25 import BM25
 from statgraph.settings import check_setting
 from statgraph.training.seeding import derived_seed
 

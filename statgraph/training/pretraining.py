@@ -13,17 +13,18 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from statgraph import __version__
+from statgraph._version import __version__
 from statgraph.artifacts import MANIFEST, as_json, read_object, replaced_folder, write_json
 from statgraph.cache import place_of
 from statgraph.config import PretrainConfig, RunConfig
-from statgraph.corpus.records import Corpus, checked_corpus
 from statgraph.device import pick_device
 from statgraph.encoders.article_text import article_text
-from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC, Backbone, backbone_fingerprint, resolve_backbone
+from statgraph.encoders.backbone import EMBEDDED_E5, EMBEDDED_STATIC, Backbone
+from statgraph.encoders.backbones import backbone_fingerprint, resolve_backbone
 from statgraph.encoders.biencoder import save_transformer
 from statgraph.encoders.loading import load_masked_model, most_tokens
 from statgraph.errors import RunError, UsageError
+from statgraph.law.records import Corpus, checked_corpus
 from statgraph.progress import Progress, TrainingStep, resumable, silent
 from statgraph.runs.folders import refuse_full_folder
 from statgraph.settings import changed_settings, check_settings

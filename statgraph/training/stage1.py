@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 from statgraph.config import Stage1Config
-from statgraph.negatives.source import NegativeSource
 from statgraph.training.losses import ranking_loss, similarities
+from statgraph.training.negatives.source import NegativeSource
 from statgraph.training.pairs import PairMix, PairSource, QuestionOrder, answers_among
 from statgraph.training.text_model import EncoderStage, TextModel
 

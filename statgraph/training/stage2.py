@@ -11,11 +11,11 @@ from torch.nn import functional
 
 from statgraph.config import Stage2Config
 from statgraph.distributed import current_world
-from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import Block, Blocks, BlockSampler
+from statgraph.graph.gnn.encoder import GraphEncoder
 from statgraph.graph.relations import ARTICLE, QUESTION
-from statgraph.negatives.source import NegativeSource
 from statgraph.training.losses import contrastive_loss, distillation_losses, score_distillation, similarities
+from statgraph.training.negatives.source import NegativeSource
 from statgraph.training.pairs import PairMix, PairSource, answers_among
 from statgraph.training.text_model import EncoderStage, GraphTexts, NodeBank, TextModel, with_fresh
 

@@ -13,9 +13,9 @@ from torch.nn import functional
 
 from statgraph.config import StudentConfig
 from statgraph.device import pick_device, surely_cpu
+from statgraph.encoders.inference.onnx_query import read_query_graph
 from statgraph.encoders.loading import quiet_transformers
 from statgraph.encoders.static import TokenBags, token_bags
-from statgraph.inference.onnx_query import read_query_graph
 from statgraph.training.loop import Stage
 from statgraph.training.text_model import vector_metrics
 

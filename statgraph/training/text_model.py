@@ -12,8 +12,8 @@ from statgraph.distributed import current_world
 from statgraph.encoders.biencoder import BiEncoder, Inputs, encoded
 from statgraph.evaluation.metrics import DEPTH, aggregate, question_metrics
 from statgraph.graph.relations import ARTICLE, CITING, HEADING, QUESTION
-from statgraph.negatives.source import EpochVectors, NegativeSource
 from statgraph.training.loop import Stage
+from statgraph.training.negatives.source import EpochVectors, NegativeSource
 
 Encode = Callable[[Inputs], torch.Tensor]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from statgraph.corpus.records import Article, Corpus, Question
+from statgraph.law.records import Article, Corpus, Question
 
 WORDS = ("the", "lamp", "well", "is", "lit", "deep", "covered", "by", "night", "day", "who", "when", "may")
 

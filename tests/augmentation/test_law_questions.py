@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from statgraph.augmentation.law_questions import heading_questions, path_questions, wordings_of
-from statgraph.corpus.records import Article, Heading
+from statgraph.law.records import Article, Heading
 
 
 def drawn(articles, most=100, seed=0):

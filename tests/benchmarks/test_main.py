@@ -13,8 +13,8 @@ from benchmarks.measures.query import rows_of
 from benchmarks.measures.updating import row_of
 from benchmarks.registry import MEASURES, OF_A_RUN, WHEN_NAMED
 from benchmarks.settings import Settings
-from statgraph.corpus.catalogue import sample_folder
 from statgraph.errors import RunError
+from statgraph.law.catalogue import sample_folder
 
 
 @pytest.mark.parametrize("name", MEASURES)

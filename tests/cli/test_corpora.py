@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from statgraph.corpus.store import read_corpus
+from statgraph.law.store import read_corpus
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from statgraph.corpus import write_corpus
+from statgraph.law import write_corpus
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 

@@ -13,10 +13,10 @@ from rich.console import Console
 
 from statgraph import Retriever
 from statgraph.cli.main import cli
-from statgraph.corpus.store import write_corpus
 from statgraph.errors import UsageError
+from statgraph.law.store import write_corpus
+from statgraph.retrieval.search.hits import Hit
 from statgraph.runs.article_store import write_article_dates
-from statgraph.search.hits import Hit
 
 CLI = Path(__file__).parents[2] / "cli.py"
 QUESTION = "Who taxes my fences?"
@@ -90,7 +90,7 @@ def test_a_probability_that_cannot_be_asked_for_is_refused(answer, bm25_run, giv
 
 def test_hits_in_a_terminal_are_as_wide_as_it(monkeypatch, bm25_run):
     from statgraph.cli.search import _print_hits
-    from statgraph.search.explanation_lines import explanation_lines
+    from statgraph.retrieval.search.explanation_lines import explanation_lines
 
     written = io.StringIO()
     monkeypatch.setattr("rich.console.Console", lambda highlight: Console(file=written, width=34, highlight=highlight))
@@ -371,7 +371,7 @@ def test_every_fault_of_a_question_file_is_listed(refused, bm25_run, tmp_path):
 
 
 def test_a_question_is_also_searched_in_the_laws_words(run_here, bm25_run, monkeypatch):
-    from statgraph.search.rewriting import Rewriter
+    from statgraph.retrieval.search.rewriting import Rewriter
 
     monkeypatch.setattr(Rewriter, "rewrite", lambda rewriter, question: f"{rewriter.model} {question[:4]} wells2")
     asked = ["search", "dogs", "--run", bm25_run, "-k", 2, "--rewrite", "http://localhost/v1"]

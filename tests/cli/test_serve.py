@@ -153,7 +153,10 @@ def test_marks_that_cannot_be_kept_are_refused_before_the_run_is_loaded(refused,
 def test_without_the_extra_it_says_what_to_install(refused, bm25_run, monkeypatch):
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "uvicorn" else find(name))
-    assert refused("serve", "--run", bm25_run) == "uvicorn: not installed; run: pip install 'statgraph[serve]'"
+    assert (
+        refused("serve", "--run", bm25_run)
+        == "uvicorn: not installed; run in statgraph's checkout: pip install '.[serve]'"
+    )
 
 
 def test_marks_can_be_switched_off_and_are_not_kept_in_the_hubs_cache(bm25_run, monkeypatch, tmp_path):

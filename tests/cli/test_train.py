@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from statgraph.corpus.importing import About, draft_source
-from statgraph.corpus.store import write_corpus
+from statgraph.formats.importing import About, draft_source
+from statgraph.law.store import write_corpus
 
 CLI = Path(__file__).parents[2] / "cli.py"
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}

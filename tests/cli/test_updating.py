@@ -1,15 +1,14 @@
 import json
 import re
 import shutil
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from statgraph.artifacts import read_json
-from statgraph.corpus.store import write_corpus
 from statgraph.disk import held_folder
+from statgraph.law.store import write_corpus
 
 DOGS = "May I keep my dogs?"
 
@@ -148,19 +147,6 @@ def test_an_engine_that_the_vectors_are_written_to_answers_the_same(run_here, ru
 )
 def test_engines_that_cannot_be_written_to_are_refused(refused, run, arguments, message):
     assert refused("index", "--run", run, *arguments, code=2) == message
-
-
-def test_what_an_extension_brings_that_is_not_installed_is_one_line(refused, run, town, monkeypatch):
-    for name in [name for name in sys.modules if name.startswith(("statgraph_engines", "statgraph_sharding"))]:
-        monkeypatch.delitem(sys.modules, name)
-    for name in ("statgraph_engines", "statgraph_sharding"):
-        monkeypatch.setitem(sys.modules, name, None)
-    assert refused("index", "--run", run, "--engine", "milvus", "--to", "x") == (
-        "milvus: in the extension statgraph-engines; run: pip install './extensions/engines[milvus]'"
-    )
-    assert refused("update", "--run", run, "--corpus", town, "--vectors", "x") == (
-        "--vectors: in the extension statgraph-sharding; run: pip install ./extensions/sharding"
-    )
 
 
 @pytest.mark.parametrize("command", ["index", "quicken"])

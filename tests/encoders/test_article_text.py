@@ -4,8 +4,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from statgraph.corpus.records import Article, Heading
 from statgraph.encoders.article_text import article_text, heading_texts, text_hashes
+from statgraph.law.records import Article, Heading
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from statgraph.encoders.backbones import Backbone, backbone_fingerprint, is_static, resolve_backbone
+from statgraph.encoders.backbone import Backbone
+from statgraph.encoders.backbones import backbone_fingerprint, is_static, resolve_backbone
 from statgraph.errors import ModelError
 
 

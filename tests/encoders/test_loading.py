@@ -9,7 +9,7 @@ from transformers import BertConfig, BertModel, T5Config
 from transformers.utils import logging as transformers_logging
 
 from statgraph.encoders import loading
-from statgraph.encoders.backbones import Backbone
+from statgraph.encoders.backbone import Backbone
 from statgraph.encoders.loading import load_backbone, load_masked_model, loaded_tower, most_tokens, quiet_transformers
 from statgraph.errors import ModelError
 

@@ -10,7 +10,8 @@ from sentence_transformers import SentenceTransformer
 
 from statgraph.config import EncoderConfig
 from statgraph.encoders import frozen, static_biencoder
-from statgraph.encoders.backbones import EMBEDDED_STATIC, Backbone, resolve_backbone
+from statgraph.encoders.backbone import EMBEDDED_STATIC, Backbone
+from statgraph.encoders.backbones import resolve_backbone
 from statgraph.encoders.loading import load_backbone
 from statgraph.encoders.static import StaticEncoder
 from statgraph.encoders.static_biencoder import StaticBiEncoder, build_static_biencoder

@@ -8,7 +8,7 @@ from transformers import AutoModel
 
 from statgraph.config import EncoderConfig
 from statgraph.encoders import frozen
-from statgraph.encoders.backbones import Backbone
+from statgraph.encoders.backbone import Backbone
 from statgraph.encoders.chunking import ChunkTokens, ChunkVectors
 from statgraph.encoders.transformer_biencoder import TransformerBiEncoder, build_transformer_biencoder, freeze_lower
 from statgraph.errors import ModelError, UsageError

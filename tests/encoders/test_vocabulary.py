@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from tokenizers import processors
 
-from statgraph.corpus.catalogue import sample_folder
-from statgraph.corpus.store import read_corpus
 from statgraph.encoders.vocabulary import pruned_tokenizer, used_piece_ids
 from statgraph.errors import ModelError
+from statgraph.law.catalogue import sample_folder
+from statgraph.law.store import read_corpus
 
 
 def test_the_pieces_of_texts_and_their_characters(unigram):

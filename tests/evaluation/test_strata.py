@@ -1,7 +1,7 @@
 import pytest
 
-from statgraph.corpus.records import Article, Question
 from statgraph.evaluation.strata import STRATA, strata_masks
+from statgraph.law.records import Article, Question
 
 
 def articles_of(*n_words: int) -> list[Article]:

@@ -3,8 +3,8 @@ import io
 import ir_measures
 import numpy as np
 
-from statgraph.corpus.query import Ranked
 from statgraph.evaluation.trec import write_trec_run
+from statgraph.law.query import Ranked
 
 ARTICLE_IDS = ["A", "B", "C"]
 

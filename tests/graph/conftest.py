@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from statgraph.corpus.catalogue import sample_folder
-from statgraph.corpus.records import Article, Corpus, Question
-from statgraph.corpus.store import read_corpus
 from statgraph.graph.blocks import Blocks
 from statgraph.graph.build import LegalGraph
+from statgraph.law.catalogue import sample_folder
+from statgraph.law.records import Article, Corpus, Question
+from statgraph.law.store import read_corpus
 
 LAMP, WELL, GENERAL, HOURS = "Lamp Code", "Well Code", "General", "Hours"
 

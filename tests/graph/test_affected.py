@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from statgraph.corpus.records import Article, Corpus, Question
 from statgraph.graph.affected import affected_nodes, old_rows
 from statgraph.graph.build import build_graph
+from statgraph.law.records import Article, Corpus, Question
 
 # Code > {A > {a1, a2}, B > {b1}}; q cites a2 and b1. Without the question, a1 is two hops from a2 (over A) and four
 # from b1 (over A, Code, B).

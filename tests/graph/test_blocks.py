@@ -5,10 +5,10 @@ import torch
 
 from statgraph.config import GnnConfig
 from statgraph.errors import UsageError
-from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import BlockSampler, whole_graph_block
 from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.dgl_loader import load_dgl
+from statgraph.graph.gnn.encoder import GraphEncoder
 from statgraph.graph.relations import CITES, NODE_TYPES
 
 ALL_RELATIONS = ("tree", "bipartite", "order")

@@ -1,6 +1,5 @@
 import pytest
 
-from statgraph.corpus.tree import tree_of
 from statgraph.errors import UsageError
 from statgraph.graph.relations import (
     CITES,
@@ -12,6 +11,7 @@ from statgraph.graph.relations import (
     node_types_of,
     relations_of,
 )
+from statgraph.law.tree import tree_of
 
 
 def pairs(relation, corpus) -> list[tuple[int, int]]:

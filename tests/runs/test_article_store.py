@@ -4,8 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from statgraph.corpus.records import Article
 from statgraph.errors import RunError
+from statgraph.law.records import Article
 from statgraph.runs.article_store import (
     DATES,
     STRUCTURE,

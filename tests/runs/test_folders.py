@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from statgraph.config import RunConfig
-from statgraph.corpus.records import Corpus
 from statgraph.errors import RunError
+from statgraph.law.records import Corpus
 from statgraph.runs import folders as runs
 from statgraph.runs.folders import changed_run, claim, claimed, give_back
 from statgraph.settings import with_settings
@@ -260,7 +260,7 @@ HELD = """
 import sys, time
 from pathlib import Path
 from statgraph.config import RunConfig
-from statgraph.corpus.records import Corpus
+from statgraph.law.records import Corpus
 from statgraph.runs.folders import claimed
 corpus = Corpus("town", "en", "CC0", "written for the tests", (), ())
 with claimed(Path(sys.argv[1]), corpus, RunConfig(), resume=False):

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from statgraph.corpus.records import Article, CitingText, Corpus, Question
 from statgraph.errors import RunError
+from statgraph.law.records import Article, CitingText, Corpus, Question
 from statgraph.runs.article_store import write_article_store
 from statgraph.runs.own_corpus import own_corpus, write_training_texts
 from statgraph.runs.run import CorpusFacts, Run

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("fastapi", reason="the service needs the extra 'serve'")
 
 from statgraph.config import RunConfig
-from statgraph.corpus.records import Article, Corpus, Question
+from statgraph.law.records import Article, Corpus, Question
 from statgraph.runs.article_store import ArticleStore, write_article_dates
 
 LEASES = ("Housing Code", "Book I. Leases")

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from statgraph.corpus.feedback import read_marks
 from statgraph.errors import UsageError
+from statgraph.law.feedback import read_marks
 from statgraph.service.feedback import FeedbackFullError, FeedbackLog, check_writable
 
 MARK = {"question": "Où ?\n\u2028", "article_id": "H1", "right": True, "comment": None}

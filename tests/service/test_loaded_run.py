@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 
 from statgraph.config import RunConfig
-from statgraph.corpus.query import Query
-from statgraph.corpus.records import Article, Corpus, Question
 from statgraph.errors import UsageError
 from statgraph.graph.relations import ARTICLE, HEADING, QUESTION
+from statgraph.law.query import Query
+from statgraph.law.records import Article, Corpus, Question
+from statgraph.retrieval.search import explaining
+from statgraph.retrieval.search.explaining import LexicalExplainer
 from statgraph.runs.article_store import ArticleStore, write_article_store
-from statgraph.search import explaining
-from statgraph.search.explaining import LexicalExplainer
 from statgraph.service.loaded_run import LoadedRun, Surroundings, heading_id_of
 
 LEASES_PATH, WAGES_PATH = ("Housing Code", "Book I. Leases"), ("Work Code", "Book I. Leases")

@@ -11,8 +11,8 @@ from fastapi.testclient import TestClient
 from statgraph import __version__
 from statgraph.disk import held_folder
 from statgraph.errors import EngineError
-from statgraph.search.retriever import Retriever
-from statgraph.search.rewriting import Rewriter
+from statgraph.retrieval.search.retriever import Retriever
+from statgraph.retrieval.search.rewriting import Rewriter
 from statgraph.service.answers import excerpt
 from statgraph.service.app import create_app
 from statgraph.service.config import LANGUAGES, ServiceConfig

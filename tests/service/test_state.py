@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from statgraph.corpus.query import Query
 from statgraph.errors import UsageError
+from statgraph.law.query import Query
 from statgraph.service.config import ServiceConfig
 from statgraph.service.loaded_run import LoadedRun
 from statgraph.service.problems import ProblemError

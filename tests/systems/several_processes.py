@@ -9,9 +9,9 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from statgraph.cli.main import report
-from statgraph.corpus.store import read_corpus
+from statgraph.cli.failures import report
 from statgraph.distributed import launched
+from statgraph.law.store import read_corpus
 from statgraph.progress import TrainingStep
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.model_card import read_run_report

@@ -3,7 +3,7 @@ import csv
 import numpy as np
 import pytest
 
-from statgraph.ranking.calibration import Calibration, Evidence
+from statgraph.retrieval.ranking.calibration import Calibration, Evidence
 from statgraph.systems import calibrating
 from statgraph.systems.calibrating import Lesson, fitted, off_topic_questions
 

@@ -10,16 +10,16 @@ import torch
 from safetensors.torch import load_file
 
 from statgraph.config import RunConfig
-from statgraph.corpus.store import write_corpus
 from statgraph.errors import UsageError
-from statgraph.gnn.graph_inputs import read_graph_inputs
-from statgraph.index.article_index import ArticleIndex
+from statgraph.graph.gnn.graph_inputs import read_graph_inputs
+from statgraph.law.store import write_corpus
+from statgraph.retrieval.index.article_index import ArticleIndex
+from statgraph.retrieval.search.evaluating import evaluate_split
+from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs import parts
 from statgraph.runs.article_store import write_article_store
 from statgraph.runs.kind import kind_of
 from statgraph.runs.run import CorpusFacts, Run
-from statgraph.search.evaluating import evaluate_split
-from statgraph.search.retriever import Retriever
 from statgraph.settings import with_settings
 from statgraph.systems.dense import rehearsed, stage1_key, train_dense
 from statgraph.systems.job import Job, TrainingOptions
@@ -368,7 +368,7 @@ def test_every_recipe_is_rehearsed():
 def test_a_step_in_16_bits_and_slices_as_on_cuda(system, along, dtype, town_corpus, monkeypatch):
     for module in ("training.steps", "encoders.biencoder"):
         monkeypatch.setattr(f"statgraph.{module}.training_dtype", lambda device: dtype)
-    monkeypatch.setattr("statgraph.gnn.message_passing.runs_here", lambda nodes, block: False)
+    monkeypatch.setattr("statgraph.graph.gnn.message_passing.runs_here", lambda nodes, block: False)
     settings = ("device=cpu", f"stage2.train_encoders={along}", "encoder.slice_tokens=32", "encoder.adapted=false")
     steps = rehearsed(town_corpus, resolve_config(system, ("regime=paper", *settings)))
     assert [step.stage for step in steps] == ["stage1", "stage2"]

@@ -6,18 +6,24 @@ import numpy as np
 import pytest
 
 from statgraph import Retriever, artifacts
-from statgraph.corpus.records import CitingText, Question
 from statgraph.distributed import in_world
 from statgraph.errors import RunError
 from statgraph.evaluation.report import Report
-from statgraph.ranking.calibration import Calibration
-from statgraph.ranking.learnt import Learning, with_trees
+from statgraph.law.records import CitingText, Question
+from statgraph.retrieval.ranking.calibration import Calibration
+from statgraph.retrieval.ranking.learnt import Learning, with_trees
+from statgraph.retrieval.search.ensemble_run import (
+    learnt_from,
+    member_folders,
+    member_signals,
+    read_ensemble,
+    trees_entries,
+)
+from statgraph.retrieval.signals.signal import Asked
 from statgraph.runs import parts
 from statgraph.runs.kind import kind_of
 from statgraph.runs.own_corpus import own_corpus
 from statgraph.runs.run import Run
-from statgraph.search.ensemble_run import learnt_from, member_folders, member_signals, read_ensemble, trees_entries
-from statgraph.signals.signal import Asked
 from statgraph.systems import calibrating, dense, ensemble, learning
 from statgraph.systems.job import Job, TrainingOptions
 from statgraph.systems.leading import FACTORS, read_leads

@@ -5,8 +5,8 @@ import pytest
 
 from statgraph import Retriever
 from statgraph.config import RunConfig
-from statgraph.corpus.query import Ranked
 from statgraph.errors import RunError, UsageError
+from statgraph.law.query import Ranked
 from statgraph.registry import KINDS
 from statgraph.runs import parts
 from statgraph.runs.kind import SystemKind, kind_of

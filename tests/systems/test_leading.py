@@ -5,8 +5,8 @@ import pytest
 
 from statgraph import artifacts
 from statgraph.errors import RunError
-from statgraph.ranking.features import Features
-from statgraph.ranking.fixed import FixedRanker
+from statgraph.retrieval.ranking.features import Features
+from statgraph.retrieval.ranking.fixed import FixedRanker
 from statgraph.systems.leading import leading_signal, read_leads
 
 NAMES = (("words", "score"), ("words", "scaled"), ("votes", "score"), ("votes", "scaled"))

@@ -3,7 +3,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from statgraph.corpus.records import CitingText, Corpus, Question
+from statgraph.formats.importing import corpus_from_dicts
+from statgraph.law.records import CitingText, Question
 from statgraph.systems import learning
 from statgraph.systems.learning import questions_to_learn_from
 
@@ -14,7 +15,7 @@ def test_near_duplicates_and_the_questions_of_one_document_are_in_one_group():
     questions += [Question("s2", "s2", "train", ("d",), {"set": "references"})]  # a section of the document of q2
     articles = [{"id": letter, "text": letter, "path": ["Code"]} for letter in "abcdefghijk"]
     corpus = replace(
-        Corpus.from_dicts(articles, language="en"),
+        corpus_from_dicts(articles, language="en"),
         questions=tuple(questions),
         citing=(CitingText("s2", "q2", "s2", ("d",), "q2"),),
     )
@@ -31,7 +32,7 @@ def test_near_duplicates_and_the_questions_of_one_document_are_in_one_group():
 
 
 def test_trees_that_lose_first_hits_in_any_set_are_found_out():
-    corpus = Corpus.from_dicts([{"id": letter, "text": letter, "path": ["Code"]} for letter in "abcdef"], language="en")
+    corpus = corpus_from_dicts([{"id": letter, "text": letter, "path": ["Code"]} for letter in "abcdef"], language="en")
     sets = ("questions", "questions", "references")
     asked = [Question(str(place), "q", "dev", ("a",), {"set": name}) for place, name in enumerate(sets)]
     first, fourth = np.arange(6.0)[::-1], np.array([2.5, 5, 4, 3, 1, 0])  # places of the answer, row 0

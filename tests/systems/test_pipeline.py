@@ -8,11 +8,11 @@ import pytest
 from statgraph import Retriever, artifacts
 from statgraph.augmentation.store import read_synthetic
 from statgraph.config import RunConfig
-from statgraph.corpus.catalogue import sample_folder
-from statgraph.corpus.records import CitingText
-from statgraph.corpus.store import read_corpus
 from statgraph.errors import CorpusError, UsageError
-from statgraph.index.article_index import ArticleIndex
+from statgraph.law.catalogue import sample_folder
+from statgraph.law.records import CitingText
+from statgraph.law.store import read_corpus
+from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.runs.folders import is_finished
 from statgraph.runs.provenance import commit
 from statgraph.runs.run import Run

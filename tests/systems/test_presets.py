@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from statgraph.config import RunConfig
-from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC
+from statgraph.encoders.backbone import EMBEDDED_E5, EMBEDDED_STATIC
 from statgraph.errors import UsageError
 from statgraph.registry import LAYERS
 from statgraph.runs.kind import kind_of
@@ -244,7 +244,7 @@ def test_a_fast_ensemble_has_no_transformer():
 def test_only_what_the_user_types_lets_a_module_be_imported(tmp_path, monkeypatch):
     monkeypatch.setattr(LAYERS, "_allowed", set())
     monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "preset_layers.py").write_text("from statgraph.gnn.gcn import GcnLayer\n")
+    (tmp_path / "preset_layers.py").write_text("from statgraph.graph.gnn.gcn import GcnLayer\n")
     layer = "gnn.layer=preset_layers:GcnLayer"
     loaded = overlaid(resolve_config("ensemble"), {"ensemble": {"settings": [layer]}}, place="a run")
     with pytest.raises(UsageError, match="STATGRAPH_LAYERS=preset_layers"):

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 
 from statgraph import Retriever, artifacts
+from statgraph.contrib.exports.encoder_folder import export_encoder_folder
 from statgraph.errors import RunError, UsageError
-from statgraph.index.article_index import ArticleIndex
+from statgraph.retrieval.index.article_index import ArticleIndex
+from statgraph.retrieval.search.ensemble_run import member_folders
 from statgraph.runs import parts
 from statgraph.runs.run import Run
-from statgraph.search.ensemble_run import member_folders
 from statgraph.systems import student
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config, training_request
 from statgraph.systems.updating.update import update_run
-from statgraph_exports.encoder_folder import export_encoder_folder
 
 
 @pytest.fixture(scope="module")

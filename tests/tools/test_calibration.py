@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from statgraph.ranking.calibration import HIT_EVIDENCE, Evidence
+from statgraph.retrieval.ranking.calibration import HIT_EVIDENCE, Evidence
 from statgraph.systems.calibrating import Lesson
 from tools.calibration import (
     Measured,

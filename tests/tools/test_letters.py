@@ -5,9 +5,9 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from statgraph.corpus.records import Question
-from statgraph.corpus.store import write_corpus
-from statgraph.ranking.long_questions import is_long
+from statgraph.law.records import Question
+from statgraph.law.store import write_corpus
+from statgraph.retrieval.ranking.long_questions import is_long
 from tools.letters import TYPED, in_letters, letter, main
 
 

@@ -1,24 +1,21 @@
 """A release of a small repository, whose distributions are not built: that takes a network's packages and a minute."""
 
-import re
 import subprocess
-import tomllib
 
 import pytest
 
 from tools import release as module
-from tools.release import REPO, ReleaseError, release
+from tools.release import ReleaseError, release
 
 CHANGES = "# Changelog\n\n## [Unreleased]\n\n### Added\n\n- Dogs.\n\n## [0.1.0] - 2026-11-01\n\n- Cats.\n"
 
 
 @pytest.fixture
 def repo(tmp_path):
-    """Return a checkout with a package, an extension and a changelog, all committed."""
+    """Return a checkout with a package and a changelog, all committed."""
     folder = tmp_path / "repo"
     texts = {
-        "statgraph/__init__.py": '"""Laws."""\n\n__version__ = "0.1.0"\n',
-        "extensions/plots/pyproject.toml": '[project]\nname = "statgraph-plots"\nversion = "0.1.0"\n',
+        "statgraph/_version.py": '"""Laws."""\n\n__version__ = "0.1.0"\n',
         "CHANGELOG.md": CHANGES,
         ".gitignore": "dist/\n",
     }
@@ -44,7 +41,7 @@ def commit(folder):
 
 
 def build(checkout, out):
-    version = (checkout / "statgraph/__init__.py").read_text().split('"')[-2]
+    version = (checkout / "statgraph/_version.py").read_text().split('"')[-2]
     (out / f"statgraph-{version}.whl").write_text("")
 
 
@@ -53,7 +50,7 @@ def test_a_release_is_a_commit_with_a_tag_and_its_distributions(repo):
     assert notes == "statgraph 0.2.0\n\n### Added\n\n- Dogs.\n"
     dated = CHANGES.replace("[Unreleased]\n", "[Unreleased]\n\n## [0.2.0] - 2026-12-01\n")
     assert (repo / "CHANGELOG.md").read_text() == dated
-    assert 'version = "0.2.0"' in (repo / "extensions/plots/pyproject.toml").read_text()
+    assert '__version__ = "0.2.0"' in (repo / "statgraph/_version.py").read_text()
     assert sorted(path.name for path in (repo / "dist/0.2.0").iterdir()) == ["NOTES.md", "statgraph-0.2.0.whl"]
     assert git(repo, "log", "--format=%s", "-1") == "Release 0.2.0"
     assert git(repo, "rev-list", "-n1", "v0.2.0") == git(repo, "rev-parse", "HEAD")
@@ -77,12 +74,6 @@ def test_a_build_that_fails_leaves_no_commit(repo, monkeypatch):
         release(repo, "0.2.0", date="2026-12-01")
     assert git(repo, "log", "--format=%s") == "Work"
     assert not (repo / "dist").exists()
-
-
-@pytest.mark.parametrize("path", sorted(REPO.glob("extensions/*/pyproject.toml")), ids=lambda path: path.parent.name)
-def test_an_extension_describes_itself_where_it_is_published(path):
-    project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
-    assert re.search(rf"pip install '?{project['name']}\b", project["readme"]["text"])
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from statgraph_studies.table_files import write_values
+from statgraph.studies.table_files import write_values
 from tools.results_page import page
 
 DOCS = Path(__file__).parents[2] / "docs"

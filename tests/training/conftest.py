@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from statgraph.corpus.records import Article, Corpus, Question
 from statgraph.encoders.static import StaticEncoder
 from statgraph.encoders.static_biencoder import StaticBiEncoder
+from statgraph.law.records import Article, Corpus, Question
 from statgraph.training.checkpoints import MetricsLog
 from statgraph.training.loop import Schedule, Stage, TrainingContext, train_stage
 from statgraph.training.text_model import TextModel

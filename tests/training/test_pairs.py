@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from statgraph.corpus.records import CitingText
+from statgraph.law.records import CitingText
 from statgraph.training.pairs import (
     PairStream,
     QuestionOrder,

@@ -6,11 +6,11 @@ import torch
 
 from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.config import GnnConfig, Stage2Config
-from statgraph.corpus.records import CitingText
-from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import BlockSampler, whole_graph_block
 from statgraph.graph.build import DEFAULT_RELATIONS, build_graph
+from statgraph.graph.gnn.encoder import GraphEncoder
 from statgraph.graph.relations import NODE_TYPES
+from statgraph.law.records import CitingText
 from statgraph.training.pairs import gold_pairs, heading_pairs, synthetic_pairs
 from statgraph.training.stage2 import GraphModel, Stage2
 from statgraph.training.text_model import GraphTexts

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from statgraph.config import StudentConfig
-from statgraph.inference.onnx_query import write_query_graph
-from statgraph.inference.query_encoder import read_query_encoder
+from statgraph.encoders.inference.query_encoder import read_query_encoder
+from statgraph.encoders.inference.query_graph import write_query_graph
 from statgraph.training.student import TEMPERATURE, Lessons, Student, StudentEncoder
 
 TEXTS = ("deposit", "notice")

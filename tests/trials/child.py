@@ -17,11 +17,12 @@ from pathlib import Path
 
 import click
 
-from statgraph.cli.main import cli, report
+from statgraph.cli.failures import report
+from statgraph.cli.main import cli
 from statgraph.errors import StatgraphError
 from statgraph.graph.dgl_loader import load_dgl
 
-_LIBRARY = ("statgraph.search.retriever", "statgraph.systems.pipeline", "statgraph.systems.updating.update")
+_LIBRARY = ("statgraph.retrieval.search.retriever", "statgraph.systems.pipeline", "statgraph.systems.updating.update")
 MEMORY_BYTES = 3 << 30  # of addresses that a command may take beyond those of its parent
 
 
@@ -50,7 +51,7 @@ class Done:
 def preload() -> None:
     """Load what the commands need."""
     commands = ("corpora", "preparing", "search", "train", "updating")
-    loaded = (*(f"statgraph.cli.{name}" for name in commands), "statgraph_exports.command", *_LIBRARY)
+    loaded = (*(f"statgraph.cli.{name}" for name in commands), "statgraph.cli.export", *_LIBRARY)
     for name in (*loaded, "lightgbm", "sentence_transformers"):
         importlib.import_module(name)
     load_dgl()

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from statgraph.corpus.store import read_corpus
+from statgraph.law.store import read_corpus
 from tests.trials.campaign import Outcome, left_over, tried
 from tests.trials.child import Done, command, limit_memory
 from tests.trials.damage import damaged

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from statgraph.corpus.catalogue import sample_folder
-from statgraph.corpus.records import CitingText, Corpus
-from statgraph.corpus.store import read_corpus, write_corpus
+from statgraph.law.catalogue import sample_folder
+from statgraph.law.records import CitingText, Corpus
+from statgraph.law.store import read_corpus, write_corpus
 from tests.town import town
 from tests.trials.child import command
 
@@ -176,7 +176,7 @@ def _write_legi(law: Corpus, folder: Path) -> None:
 
 
 def _write_parquet(law: Corpus, folder: Path) -> None:
-    from statgraph.corpus.formats.parquet import write_parquet
+    from statgraph.formats.parquet import write_parquet
 
     write_parquet(law, folder)
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from statgraph.corpus.records import Article
-from statgraph.corpus.validity import FOR_EVER, SINCE_EVER, days_in_force
+from statgraph.law.records import Article
+from statgraph.law.validity import FOR_EVER, SINCE_EVER, days_in_force
 from statgraph.runs.article_store import StoredArticle
 
 PARTS = ("text", "path", "title", "rubric", "place", "dates")

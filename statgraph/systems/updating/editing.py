@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from statgraph import artifacts
-from statgraph.corpus.importing import import_corpus
-from statgraph.corpus.records import Article, Corpus
 from statgraph.errors import UsageError
+from statgraph.formats.importing import corpus_from_dicts, import_corpus
+from statgraph.law.records import Article
 from statgraph.runs.own_corpus import in_order, own_corpus
 from statgraph.runs.run import Run
 from statgraph.systems.updating.update import TextVectors, UpdateSummary, update_run
@@ -49,7 +49,7 @@ def edit_run(
     if isinstance(add, Path):
         added = import_corpus(add, "jsonl", language=language).articles
     else:
-        added = Corpus.from_dicts(add, language=language).articles if add else ()
+        added = corpus_from_dicts(add, language=language).articles if add else ()
     corpus = own_corpus(opened)
     known = corpus.article_rows
     for article in added:

@@ -9,24 +9,26 @@ from pathlib import Path
 
 import numpy as np
 
-from statgraph import __version__, artifacts
+from statgraph import artifacts
+from statgraph._version import __version__
 from statgraph.augmentation.store import synthetic_of_run, write_synthetic
-from statgraph.corpus.records import Corpus, Question
-from statgraph.corpus.synonyms import saved_text, write_synonyms
 from statgraph.device import pick_device
 from statgraph.encoders.article_encoder import load_article_encoder
 from statgraph.encoders.article_text import article_texts
 from statgraph.encoders.similarity import similarity_of
 from statgraph.errors import RunError
-from statgraph.gnn.graph_inputs import write_graph_inputs
-from statgraph.index.article_index import ArticleIndex
+from statgraph.graph.gnn.encoder import check_layers_of
+from statgraph.graph.gnn.graph_inputs import write_graph_inputs
+from statgraph.law.records import Corpus, Question
+from statgraph.law.synonyms import saved_text, write_synonyms
 from statgraph.progress import Progress, silent
+from statgraph.retrieval.index.article_index import ArticleIndex
+from statgraph.retrieval.search.ensemble_run import member_folders, trees_entries
+from statgraph.retrieval.search.graph_run import load_graph_run
 from statgraph.runs.article_store import ArticleStore, StoredArticle, write_article_store
 from statgraph.runs.folders import changed_run, refuse_full_folder
 from statgraph.runs.own_corpus import write_training_texts
 from statgraph.runs.run import CorpusFacts, Run
-from statgraph.search.ensemble_run import member_folders, trees_entries
-from statgraph.search.graph_run import load_graph_run
 from statgraph.systems.ensemble import write_parts, write_trees_entries
 from statgraph.systems.job import StepClock
 from statgraph.systems.leading import read_leads
@@ -166,7 +168,7 @@ def _write(run: Run, corpus: Corpus, changes: ArticleChanges, plan: Plan, out: P
     """Write the updated run in place of the run, or to `out`."""
     versions = {"from": run.corpus.content_hash, "to": corpus.content_hash}
     entry = versions | {"articles": changes.counts(), **plan.entry, "statgraph": __version__}
-    renewed = [part.name for part in run.kind.all_parts() if part.renewed]
+    renewed = [part.name for part in run.kind.parts if part.renewed]
     with changed_run(run.folder, out, without=renewed) as folder:
         if Run.read(run.folder).to_dict() != run.to_dict():  # before it was held
             raise RunError(f"{run.folder}: another process has changed it meanwhile; run the command again")
@@ -295,7 +297,7 @@ class EnsemblePlan(Plan):
         members = [Run.read(folder) for folder in folders]
         for member in members:
             if member.has_graph:
-                member.check_layer()
+                check_layers_of(member)
         update.texts.check(*members)
         if update.dry_run:
             self._count([self._updated(folder, dry_run=True) for folder in folders])

@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from statgraph.config import EncoderConfig
-from statgraph.corpus.records import CitingText, Corpus, Question
 from statgraph.encoders.article_text import HASH_BYTES, article_texts, citing_text, heading_texts, text_hashes
 from statgraph.encoders.frozen import KeyedRows, split_keys
 from statgraph.encoders.similarity import similarity_of
-from statgraph.gnn.graph_inputs import GraphInputs
 from statgraph.graph.affected import NEW, affected_nodes, old_rows, places_in
 from statgraph.graph.build import LegalGraph, build_graph
+from statgraph.graph.gnn.graph_inputs import GraphInputs
 from statgraph.graph.relations import ARTICLE, HEADING
-from statgraph.index.article_index import ArticleIndex
-from statgraph.search.graph_run import GraphRun, enriched_articles
+from statgraph.law.records import CitingText, Corpus, Question
+from statgraph.retrieval.index.article_index import ArticleIndex
+from statgraph.retrieval.search.graph_run import GraphRun, enriched_articles
 
 Encode = Callable[[Sequence[str]], np.ndarray]
 

@@ -4,9 +4,9 @@ import pytest
 from benchmarks.measures.ensemble_query import fused, measure, row_of_letters, rows_of
 from benchmarks.settings import Settings
 from statgraph import train
-from statgraph.corpus.catalogue import sample_folder
-from statgraph.corpus.store import read_corpus
 from statgraph.errors import RunError
+from statgraph.law.catalogue import sample_folder
+from statgraph.law.store import read_corpus
 
 
 def test_ranks_are_fused_by_their_reciprocals():

@@ -1,6 +1,6 @@
 from benchmarks.measures.importing import row_of, write_act
 from benchmarks.side_by_side import Spread
-from statgraph.corpus.importing import import_corpus
+from statgraph.formats.importing import import_corpus
 
 
 def test_an_act_is_as_large_as_asked_and_every_section_is_read(tmp_path):

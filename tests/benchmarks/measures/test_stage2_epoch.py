@@ -12,7 +12,7 @@ from benchmarks.measures.stage2_epoch import (
     PlainStage,
     rows_of,
 )
-from statgraph.corpus.catalogue import sample_folder
+from statgraph.law.catalogue import sample_folder
 from statgraph.systems.presets import resolve_config
 
 

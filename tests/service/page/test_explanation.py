@@ -2,8 +2,8 @@
 
 import pytest
 
-from statgraph.signals.dense import KINDS
-from statgraph.signals.signal import TRAINED
+from statgraph.retrieval.signals.dense import KINDS
+from statgraph.retrieval.signals.signal import TRAINED
 
 EXPLANATION = {
     "score": 0.75,

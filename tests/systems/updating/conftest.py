@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from statgraph.corpus.records import Article, Corpus
+from statgraph.law.records import Article, Corpus
 
 REPEALED, AMENDED, MOVED, MOVED_UP = "wells1", "dogs1", "carts2", "fences2"
 

@@ -1,6 +1,6 @@
 import pytest
 
-from statgraph.corpus.records import Article
+from statgraph.law.records import Article
 from statgraph.runs.article_store import StoredArticle
 from statgraph.systems.updating.changes import article_changes
 

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from statgraph import Retriever, artifacts
 from statgraph.config import IndexConfig, IvfPqConfig
-from statgraph.corpus.records import Article
 from statgraph.errors import RunError
-from statgraph.index.article_index import ArticleIndex
+from statgraph.law.records import Article
+from statgraph.retrieval.index.article_index import ArticleIndex
+from statgraph.retrieval.search.evaluating import evaluate_split
+from statgraph.retrieval.search.graph_run import enriched_article_vectors, load_graph_run
+from statgraph.retrieval.search.reindexing import reindex
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
-from statgraph.search.evaluating import evaluate_split
-from statgraph.search.graph_run import enriched_article_vectors, load_graph_run
-from statgraph.search.reindexing import reindex
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 from statgraph.systems.updating import update

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 import torch
 
-from statgraph.corpus.records import Article
 from statgraph.encoders.article_encoder import load_article_encoder
 from statgraph.encoders.article_text import article_text, heading_texts
 from statgraph.encoders.similarity import similarity_of
 from statgraph.graph.blocks import whole_graph_block
 from statgraph.graph.build import build_graph
-from statgraph.index.article_index import ArticleIndex
+from statgraph.law.records import Article
+from statgraph.retrieval.index.article_index import ArticleIndex
+from statgraph.retrieval.search.graph_run import load_graph_run
 from statgraph.runs.run import Run
-from statgraph.search.graph_run import load_graph_run
 from statgraph.systems.updating.vectors import (
     carried_out,
     kept_citing,

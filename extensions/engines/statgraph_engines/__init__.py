@@ -1,1 +1,0 @@
-"""Index engines beside faiss: `statgraph index --engine lance` or `milvus`."""

@@ -1,1 +1,0 @@
-"""The words of references in each language: a YAML file each, read by `statgraph.corpus.citations.grammar`."""

@@ -1,0 +1,246 @@
+"""Reading query encoders: static ones in NumPy, transformers in ONNX Runtime, all others in sentence-transformers, and
+several over one frozen transformer, which then encodes a question once for all of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Sequence
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from statgraph.artifacts import reading
+from statgraph.device import PRECISIONS, inference_dtype, pick_device, surely_cpu
+from statgraph.encoders.backbones import MODULES
+from statgraph.encoders.inference.frozen_questions import frozen_questions
+from statgraph.encoders.inference.onnx_query import QUERY_GRAPHS, read_query_graph, weights_hash
+from statgraph.encoders.inference.static_query import MODULE_WEIGHTS, read_static_encoder
+from statgraph.errors import RunError, StatgraphError, UsageError, reason_of, unknown_name
+from statgraph.extras import missing
+
+_CHAIN = ("Transformer", "Pooling", "Dense")
+_NORMALIZE = "Normalize"
+_UNUSED = "pooler."  # BERT's own, which no encoder uses and which is drawn at random where a model has none
+_NOT_READ = (MODULES,)
+
+
+class QueryEncoder(Protocol):
+    """Turns questions into vectors."""
+
+    def encode(self, questions: Sequence[str]) -> np.ndarray:
+        """Return vectors (questions, width) float32."""
+
+
+def read_query_encoder(folder: Path, *, device: str = "auto", precision: str = "float32") -> QueryEncoder:
+    """Return the query encoder in a sentence-transformers folder.
+
+    On the CPU two kinds are read without torch and sentence-transformers, whose import takes longer than the search:
+    static ones, and a transformer with the graph of `write_query_graph` where onnxruntime is installed. The vectors are
+    the same to within rounding.
+
+    Args:
+        folder: a sentence-transformers folder.
+        device: `auto`, `cpu` or `cuda`.
+        precision: of a transformer; a static encoder is float32 always. `float32`; `bfloat16`, by torch, faster where
+            the hardware multiplies it, with vectors at a cosine of about 0.9999 to float32's; `int8`, on the CPU, by
+            the graph that `statgraph quicken --precision int8` writes, faster still, at about 0.9999.
+
+    Raises:
+        RunError: if the folder is missing or damaged.
+        UsageError: if the device or the precision is unknown or not available.
+        DependencyError: if onnxruntime is missing, and int8 was asked for.
+        ModelError: if the graph is damaged or of an earlier version.
+    """
+    if precision not in PRECISIONS:
+        raise unknown_name("precision", precision, PRECISIONS)
+    # A folder that is not there would count as a name of the hub.
+    if not (folder / MODULES).is_file():
+        raise RunError(f"{folder}: no query encoder ({MODULES} is missing); train the run again")
+    try:
+        return _encoder(folder, device, precision)
+    except StatgraphError:
+        raise
+    except Exception as error:  # each file of the folder has a reader with exceptions of its own
+        raise RunError(f"{folder}: not loadable ({reason_of(error)}); train the run again") from None
+
+
+def read_query_encoders(
+    folders: Sequence[Path], *, device: str = "auto", precision: str = "float32"
+) -> list[QueryEncoder]:
+    """Return the query encoder of each folder, a transformer's as a map over pooled vectors, which equal ones share.
+
+    Raises:
+        RunError: if one is missing or damaged; the rest as in `read_query_encoder`.
+    """
+    keys = [_transformer_key(folder) for folder in folders]
+    bases: dict[str, PooledEncoder] = {}
+    encoders: list[QueryEncoder] = []
+    for folder, key in zip(folders, keys, strict=True):
+        if key in bases:
+            encoders.append(_head(folder, bases[key]))
+            continue
+        encoder = frozen_questions(key, folder, device) if key is not None else None
+        encoder = encoder or read_query_encoder(folder, device=device, precision=precision)
+        if key is not None and getattr(encoder, "gives_pooled", False):
+            bases[key] = PooledEncoder(encoder)
+            encoder = _head(folder, bases[key])
+        encoders.append(encoder)
+    return encoders
+
+
+def _encoder(folder: Path, device: str, precision: str) -> QueryEncoder:
+    on_cpu = surely_cpu(device) or pick_device(device).type == "cpu"
+    if on_cpu:
+        encoder = read_static_encoder(folder)
+        if encoder is None and precision in QUERY_GRAPHS:
+            encoder = read_query_graph(folder, precision)
+        if encoder is not None:
+            return encoder
+    if precision == "int8":
+        raise _no_int8(folder, on_cpu=on_cpu)
+    return SentenceTransformerEncoder(folder, device, precision)
+
+
+def _no_int8(folder: Path, *, on_cpu: bool) -> Exception:
+    if not on_cpu:
+        return UsageError("precision 'int8' is for the CPU; use --device cpu, or another precision")
+    if find_spec("onnxruntime") is None:
+        return missing("onnxruntime", "onnx")
+    graph = QUERY_GRAPHS["int8"]
+    return UsageError(
+        f"{folder}: no {graph} of this version; write it with `statgraph quicken --precision int8`, or use float32"
+    )
+
+
+class SentenceTransformerEncoder:
+    """Any other encoder, or any on a GPU, as sentence-transformers computes it.
+
+    In bfloat16 a transformer's layers compute so; pooling and all behind it stay in float32.
+    """
+
+    def __init__(self, folder: Path, device: str, precision: str = "float32"):
+        from sentence_transformers import SentenceTransformer
+
+        from statgraph.encoders.loading import quiet_transformers
+
+        quiet_transformers()
+        self._model = SentenceTransformer(str(folder), device=str(pick_device(device)), local_files_only=True)
+        if precision == "bfloat16" and type(self._model[0]).__name__ == "Transformer":
+            if str(inference_dtype(self._model.device)) != "torch.bfloat16":
+                logging.getLogger(__name__).warning("bfloat16 is emulated on this machine: float32 is faster")
+            self._model[0].bfloat16().register_forward_hook(_in_float32)
+        self.gives_pooled = type(self._model[0]).__name__ == "Transformer"
+        self.encode([""])  # a module whose configuration is damaged may fail here at first
+
+    def encode(self, questions: Sequence[str]) -> np.ndarray:
+        """Return vectors (questions, width) float32."""
+        return self._model.encode(list(questions), show_progress_bar=False).astype(np.float32)
+
+    def pooled(self, questions: Sequence[str]) -> np.ndarray:
+        """Return the pooled vectors of the transformer, (questions, width) float32."""
+        return self._pooling.encode(list(questions), show_progress_bar=False).astype(np.float32)
+
+    def pooled_and_tokens(self, questions: Sequence[str]) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Return the pooled vectors, and of each question those of its tokens, (tokens, width) float32."""
+        known = self._pooling.encode(list(questions), output_value=None, show_progress_bar=False)
+        tokens = [each["token_embeddings"][each["attention_mask"].bool()].float().cpu().numpy() for each in known]
+        return np.stack([each["sentence_embedding"].float().cpu().numpy() for each in known]), tokens
+
+    @cached_property
+    def _pooling(self):
+        """Return the transformer and the pooling alone."""
+        from sentence_transformers import SentenceTransformer
+
+        whole = self._model
+        return SentenceTransformer(
+            modules=[whole[0], whole[1]],
+            device=str(whole.device),
+            prompts=whole.prompts,
+            default_prompt_name=whole.default_prompt_name,
+        )
+
+
+def _in_float32(module, inputs, features: dict) -> dict:
+    return features | {"token_embeddings": features["token_embeddings"].float()}
+
+
+class PooledEncoder:
+    """The transformer and pooling of a query encoder, before the map behind them."""
+
+    def __init__(self, encoder):
+        self._encoder = encoder
+
+    def encode(self, questions: Sequence[str]) -> np.ndarray:
+        """Return pooled vectors (questions, width) float32."""
+        return self._encoder.pooled(questions)
+
+    def encode_tokens(self, texts: Sequence[str]) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Return the pooled vectors, and of each text those of its tokens, (tokens, width) float32."""
+        return self._encoder.pooled_and_tokens(texts)
+
+    def passage_tokens(self, passages: Sequence[str]) -> list[np.ndarray]:
+        """Return the vectors of each passage's tokens, (tokens, width) float32; within `questions_kept`."""
+        return self._encoder.passage_tokens(passages)
+
+
+class HeadEncoder:
+    """A query encoder that is a linear map over another one's pooled vectors.
+
+    Args:
+        base: gives the pooled vectors.
+        weight: (width, width of the pooled vectors) float32.
+        bias: (width,) float32.
+        unit_length: whether the vectors are normalised.
+    """
+
+    def __init__(self, base: PooledEncoder, weight: np.ndarray, bias: np.ndarray, *, unit_length: bool):
+        self.base = base
+        self._weight = weight
+        self._bias = bias
+        self._unit_length = unit_length
+
+    def encode(self, questions: Sequence[str]) -> np.ndarray:
+        """Return vectors (questions, width) float32."""
+        return self.head(self.base.encode(questions))
+
+    def head(self, pooled: np.ndarray) -> np.ndarray:
+        """Return vectors (questions, width) float32 from pooled ones."""
+        vectors = pooled @ self._weight.T + self._bias
+        if self._unit_length:
+            vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        return vectors
+
+
+def _transformer_key(folder: Path) -> str | None:
+    """Return what is equal for equal transformers, with their tokenizers, prompts and pooling; None for an encoder that
+    is not a transformer with a linear map behind it."""
+    try:
+        modules = json.loads((folder / MODULES).read_text(encoding="utf-8"))
+        names = tuple(module["type"].rpartition(".")[2] for module in modules)
+        if names[:3] != _CHAIN or names[3:] not in ((), (_NORMALIZE,)):
+            return None
+        weights = folder / modules[0]["path"] / MODULE_WEIGHTS
+        digest = hashlib.sha256(weights_hash(weights, without=(_UNUSED,)).encode())
+        behind = {module["path"] for module in modules[2:]}
+        for path in sorted(folder.rglob("*.json")):
+            name = path.relative_to(folder).as_posix()
+            if name not in _NOT_READ and name.partition("/")[0] not in behind:
+                digest.update(name.encode())
+                digest.update(path.read_bytes())
+        return digest.hexdigest()
+    except Exception:  # of safetensors or JSON: reading the encoder reports the damage
+        return None
+
+
+def _head(folder: Path, base: PooledEncoder) -> HeadEncoder:
+    from safetensors.numpy import load_file
+
+    with reading(folder, "train the run again"):
+        modules = json.loads((folder / MODULES).read_text(encoding="utf-8"))
+        weights = load_file(folder / modules[2]["path"] / MODULE_WEIGHTS)
+        return HeadEncoder(base, weights["linear.weight"], weights["linear.bias"], unit_length=len(modules) > 3)

@@ -1,0 +1,175 @@
+"""The documents of a source: a file, a folder, an archive, or an https address of one, read as streams of bytes.
+
+Nothing is unpacked to disk, and nothing is read beyond fixed limits.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO, NamedTuple, Protocol
+from urllib.parse import unquote, urlsplit
+
+from statgraph.errors import CorpusError, reason_of
+from statgraph.formats.download import download
+
+SUFFIXES = (".xml", ".akn", ".xhtml", ".html", ".htm")
+HEAD_BYTES = 1 << 16
+MAX_DOCUMENT_BYTES = 4 << 30
+MAX_DOWNLOAD_BYTES = 2 << 30
+_ZIP, _GZIP = b"PK\x03\x04", b"\x1f\x8b"
+_BROKEN = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    EOFError,
+    zlib.error,
+    gzip.BadGzipFile,
+    RuntimeError,
+    NotImplementedError,
+)
+
+
+class _Bytes(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+class Document:
+    """One file of a source, to be read once from its beginning.
+
+    Attributes:
+        name: within the source, for messages.
+        head: its first 64 KiB.
+    """
+
+    def __init__(self, name: str, stream: _Bytes):
+        self.name, self._stream = name, stream
+        self.head = self._next(HEAD_BYTES)
+        self._unread, self._n_read = self.head, 0
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes, b"" at the end.
+
+        Raises:
+            CorpusError: if there are more than a document may have, or what they are packed in is damaged.
+        """
+        if self._unread:
+            size = len(self._unread) if size < 0 else size
+            data, self._unread = self._unread[:size], self._unread[size:]
+        else:
+            data = self._next(size)
+        self._n_read += len(data)
+        if self._n_read > MAX_DOCUMENT_BYTES:
+            raise CorpusError(f"{self.name}: holds more than {MAX_DOCUMENT_BYTES >> 30} GiB; split it, or check it")
+        return data
+
+    def _next(self, size: int) -> bytes:
+        try:
+            return self._stream.read(size)
+        except _BROKEN as error:
+            raise CorpusError(f"{self.name}: damaged ({reason_of(error)}); download it again") from None
+
+
+def documents(source: Path, passed_over: list[str] | None = None) -> Iterator[Document]:
+    """Yield the documents of a file, a folder with all below it, or a zip or tar archive, by name.
+
+    A document is valid until the next one is asked for. The names of files that by their suffix are none are added to
+    `passed_over`.
+
+    Raises:
+        CorpusError: if an archive is damaged.
+    """
+    over = [] if passed_over is None else passed_over
+    if source.is_dir():
+        for path in sorted(path for path in source.rglob("*") if path.is_file()):
+            name = path.relative_to(source).as_posix()
+            if not _is_document(name):
+                over.append(name)
+                continue
+            yield from _of_file(path, name)
+        return
+    with source.open("rb") as file:
+        magic = file.read(4)
+    try:
+        if magic == _ZIP:
+            yield from _of_zip(source, over)
+        elif _is_tar(source):
+            yield from _of_tar(source, over)
+        else:
+            yield from _of_file(source, source.name)
+    except _BROKEN as error:
+        raise CorpusError(f"{source}: damaged archive ({reason_of(error)}); download it again") from None
+
+
+def _is_document(name: str) -> bool:
+    return name.lower().removesuffix(".gz").endswith(SUFFIXES) and not PurePosixPath(name).name.startswith(".")
+
+
+def _is_tar(path: Path) -> bool:
+    try:
+        return tarfile.is_tarfile(path)
+    except (OSError, EOFError, zlib.error):
+        return False
+
+
+def _of_file(path: Path, name: str) -> Iterator[Document]:
+    with path.open("rb") as file:
+        is_gzip = file.read(2) == _GZIP
+    with gzip.open(path) if is_gzip else path.open("rb") as stream:
+        yield Document(name, stream)
+
+
+def _of_zip(path: Path, over: list[str]) -> Iterator[Document]:
+    with zipfile.ZipFile(path) as archive:
+        for info in sorted(archive.infolist(), key=lambda info: info.filename):
+            if info.is_dir():
+                continue
+            if not _is_document(info.filename):
+                over.append(info.filename)
+                continue
+            with archive.open(info) as stream:
+                yield from _unpacked(info.filename, stream)
+
+
+def _of_tar(path: Path, over: list[str]) -> Iterator[Document]:
+    with tarfile.open(path, "r|*") as archive:
+        for info in archive:
+            stream = archive.extractfile(info) if info.isfile() and _is_document(info.name) else None
+            if stream is not None:
+                yield from _unpacked(info.name, stream)
+            elif info.isfile():
+                over.append(info.name)
+
+
+def _unpacked(name: str, stream: IO[bytes]) -> Iterator[Document]:
+    if name.lower().endswith(".gz"):
+        with gzip.GzipFile(fileobj=stream) as inner:
+            yield Document(name, inner)
+    else:
+        yield Document(name, stream)
+
+
+class Fetched(NamedTuple):
+    """A file that was downloaded, and the SHA-256 (hex) of its bytes."""
+
+    path: Path
+    sha256: str
+
+
+@contextmanager
+def fetched(address: str) -> Iterator[Fetched]:
+    """Download an address to a temporary file, which is gone when the block ends.
+
+    Raises:
+        UsageError, FetchError: as `download` does.
+    """
+    name = PurePosixPath(unquote(urlsplit(address).path)).name or "download"
+    with tempfile.TemporaryDirectory(prefix="statgraph-") as folder:
+        path = Path(folder) / re.sub(r"[^\w.\-]+", "_", name)[-100:]
+        yield Fetched(path, download(address, path, max_bytes=MAX_DOWNLOAD_BYTES))

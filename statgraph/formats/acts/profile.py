@@ -1,0 +1,411 @@
+"""Profiles: what the elements of one format of official XML are, read from a short YAML file.
+
+A profile of statgraph is `profiles/NAME.yaml`; one of a user's own is named by its file. `docs/formats.md` teaches how
+to write one. `recognised` finds the profile of a file by its beginning.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cache, cached_property
+from itertools import chain
+from pathlib import Path
+from typing import Annotated, Any, get_origin, get_type_hints
+
+from statgraph.errors import UsageError, reason_of, unknown_name
+from statgraph.formats.acts.selectors import Selector, Value, selectors_of
+from statgraph.registry import PROFILE_HOOKS
+from statgraph.settings import check_settings, overlaid, setting
+
+PROFILES = Path(__file__).parent / "profiles"
+INHERITED = "inherited"  # in a list: the elements of the profile that this one is based on
+SYNTAXES = ("xml", "html")
+# What every format means by the elements of HTML and CALS tables; a profile names only its own.
+_LINES = "p, li, ol, ul, dl, dd, table, caption, h1, h2, h3, h4, h5, h6"
+_ROWS, _CELLS, _BREAKS = "tr, row", "td, th, entry", "br, BR"
+
+# What the texts of a key are.
+SELECTORS, VALUES, PATTERNS = "selectors", "values", "patterns"
+
+
+@dataclass(frozen=True)
+class Recognition:
+    """By what a file of the format is recognised; every condition that is given must hold."""
+
+    root: Annotated[tuple[str, ...], SELECTORS] = setting((), help="Root elements.")
+    namespace: tuple[str, ...] = setting((), help="Beginnings of the root element's namespace.")
+    declares: tuple[str, ...] = setting((), help="Beginnings of a namespace that the root element declares.")
+    contains: Annotated[tuple[str, ...], PATTERNS] = setting(
+        (), help="Regular expressions, one of which the first 64 KiB match."
+    )
+
+
+@dataclass(frozen=True)
+class ActRules:
+    """What the file says of the whole act; values start from the root element, whose `@file` is the file's name."""
+
+    id: Annotated[tuple[str, ...], VALUES] = setting(
+        (), help="Identifier of the act, the same in each of its versions."
+    )
+    title: Annotated[tuple[str, ...], VALUES] = setting((), help="Title of the act.")
+    language: Annotated[tuple[str, ...], VALUES] = setting(
+        (), help="Language, as a code or as an address that ends in one."
+    )
+    licence: Annotated[tuple[str, ...], VALUES] = setting((), help="Licence of the text.")
+    date: Annotated[tuple[str, ...], VALUES] = setting(
+        (), help="Day from which this version is in force, or of which it is."
+    )
+    parts: bool = setting(False, help="Whether each file holds a part of an act, such as one article.")
+
+
+@dataclass(frozen=True)
+class HeadingRules:
+    """The headings above articles: elements that contain what they head (`elements`), or stand before it
+    (`siblings`)."""
+
+    elements: Annotated[tuple[str, ...], SELECTORS] = setting((), help="Elements that contain what they head.")
+    siblings: Annotated[tuple[str, ...], SELECTORS] = setting(
+        (), help="Elements that stand before what they head, from the highest level to the lowest."
+    )
+    continued_by: Annotated[tuple[str, ...], SELECTORS] = setting(
+        (), help="Elements whose text goes on that of the sibling before."
+    )
+    level: Annotated[tuple[str, ...], VALUES] = setting(
+        (), help="Level of a sibling, 1 the highest; without it, its place in the list."
+    )
+    digits: int = setting(
+        0, at_least=0, help="Digits that each level adds to `level` where that is a number like 010020."
+    )
+    when: Annotated[tuple[str, ...], VALUES] = setting((), help="What must be there for the element to be a heading.")
+    number: Annotated[tuple[str, ...], VALUES] = setting((), help="Number of the heading.")
+    title: Annotated[tuple[str, ...], VALUES] = setting((), help="Title of the heading.")
+    words: tuple[str, ...] = setting(
+        (),
+        help="Words that begin a heading before its number, from the highest level to the lowest; one that holds "
+        "several headings is split before each.",
+    )
+
+
+@dataclass(frozen=True)
+class ArticleRules:
+    """The articles; values start from their element."""
+
+    elements: Annotated[tuple[str, ...], SELECTORS] = setting((), help="Elements of articles.")
+    begins: Annotated[tuple[str, ...], SELECTORS] = setting(
+        (), help="Elements that only begin an article: what follows them, up to the next, is its text."
+    )
+    when: Annotated[tuple[str, ...], VALUES] = setting((), help="What must be there for the element to be an article.")
+    number: Annotated[tuple[str, ...], VALUES] = setting((), help="Number of the article.")
+    word: str = setting("", help="Word before a number that has none, such as Section; not in annexes.")
+    rubric: Annotated[tuple[str, ...], VALUES] = setting((), help="The article's own title.")
+    id: Annotated[tuple[str, ...], VALUES] = setting(
+        (), help="Identifier, the same in each version of the act; without it, the number."
+    )
+    valid_from: Annotated[tuple[str, ...], VALUES] = setting((), help="First day in force.")
+    valid_to: Annotated[tuple[str, ...], VALUES] = setting((), help="First day no longer in force.")
+    repealed: Annotated[tuple[str, ...], VALUES] = setting((), help="What is there only if the article is repealed.")
+    versions: bool = setting(
+        False, help="Whether files hold the versions of an article side by side, each with its `valid_from`."
+    )
+
+
+@dataclass(frozen=True)
+class AnnexRules:
+    """Annexes: headings of their articles; what has none, down to its lowest headings, is an article itself."""
+
+    elements: Annotated[tuple[str, ...], SELECTORS] = setting((), help="Elements of annexes.")
+    when: Annotated[tuple[str, ...], VALUES] = setting((), help="What must be there for the element to be an annex.")
+    number: Annotated[tuple[str, ...], VALUES] = setting((), help="Number of the annex.")
+    title: Annotated[tuple[str, ...], VALUES] = setting((), help="Title of the annex.")
+    id: Annotated[tuple[str, ...], VALUES] = setting(
+        (), help="Identifier, the same in each version of the act; without it, number or title."
+    )
+
+
+@dataclass(frozen=True)
+class ReferenceRules:
+    """References to articles, of this act and of others."""
+
+    elements: Annotated[tuple[str, ...], SELECTORS] = setting((), help="Elements of references.")
+    target: Annotated[tuple[str, ...], VALUES] = setting((), help="What the reference points to.")
+    pattern: Annotated[tuple[str, ...], PATTERNS] = setting(
+        (),
+        help="Regular expressions of a target, tried in order; their groups `act`, `article` (an id) and `number` say "
+        "which article it is, and an act that is missing is the file's own.",
+    )
+
+
+@dataclass(frozen=True)
+class ProfileSettings:
+    """A profile as its YAML file has it."""
+
+    summary: str = setting("", help="What the format is, in a few words.")
+    based_on: str = setting("", help="Profile whose keys apply where this one has none.")
+    syntax: str = setting("xml", choices=SYNTAXES, help="How the files are parsed.")
+    recognise: Recognition = field(default_factory=Recognition)
+    act: ActRules = field(default_factory=ActRules)
+    headings: HeadingRules = field(default_factory=HeadingRules)
+    articles: ArticleRules = field(default_factory=ArticleRules)
+    annexes: AnnexRules = field(default_factory=AnnexRules)
+    references: ReferenceRules = field(default_factory=ReferenceRules)
+    lines: Annotated[tuple[str, ...], SELECTORS] = setting(
+        (), help="Elements that begin a line of the text, and end it."
+    )
+    marks: Annotated[tuple[str, ...], SELECTORS] = setting(
+        (), help="Elements of marks, such as (a), which stay on the line of the text behind them."
+    )
+    first: Annotated[tuple[str, ...], SELECTORS] = setting(
+        (), help="Elements whose text comes before that of the siblings in front of them."
+    )
+    rows: Annotated[tuple[str, ...], SELECTORS] = setting((), help="Rows of tables.")
+    cells: Annotated[tuple[str, ...], SELECTORS] = setting((), help="Cells of tables.")
+    counted: Annotated[tuple[str, ...], SELECTORS] = setting(
+        (), help="Lists whose items carry no mark; they are numbered as their attributes say."
+    )
+    write: tuple[str, ...] = setting(
+        (),
+        help="What is written for an element, as ELEMENT = TEXT, where @NAME is an attribute, @. the element's own "
+        "text, and U+@NAME the character of that hexadecimal code.",
+    )
+    line_ends: bool = setting(False, help="Whether the lines of the file are lines of the text.")
+    leave_out: Annotated[tuple[str, ...], SELECTORS] = setting(
+        (), help="Elements that are no text of the act: notes, contents, metadata."
+    )
+    quoted: Annotated[tuple[str, ...], SELECTORS] = setting(
+        (), help="Elements that quote another act: articles inside them are text."
+    )
+    remove: Annotated[tuple[str, ...], PATTERNS] = setting(
+        (), help="Regular expressions of what is removed from titles and text."
+    )
+    empty: Annotated[tuple[str, ...], PATTERNS] = setting(
+        (), help="Regular expressions of a whole text that stands for none: the article is repealed."
+    )
+    hook: str = setting("", help="Function that changes each article after it is read, or leaves it out.")
+
+
+class Profile:
+    """A profile, its selectors and values compiled.
+
+    Args:
+        name: of the profile, or of its file, for messages.
+        settings: of its YAML file.
+
+    Raises:
+        UsageError: if a selector, a value or a pattern is none, or something that it needs is missing.
+    """
+
+    def __init__(self, name: str, settings: ProfileSettings):
+        self.name, self.settings = name, settings
+        self._selectors: dict[str, tuple[Selector, ...]] = {}
+        self._values: dict[str, Value] = {}
+        self._patterns: dict[str, tuple[re.Pattern[str], ...]] = {}
+        self._compile(settings, "")
+        if not (settings.articles.elements or settings.articles.begins):
+            raise UsageError(f"{name}: 'articles.elements' is missing; name the elements of articles")
+        self.written = tuple(found for entry in settings.write for found in self._written(entry))
+        self.hook = PROFILE_HOOKS.load(settings.hook) if settings.hook else None
+
+    def _compile(self, group: Any, prefix: str) -> None:
+        kinds = _kinds(type(group))  # type: ignore[arg-type]
+        for item in fields(group):
+            value, key = getattr(group, item.name), f"{prefix}{item.name}"
+            kind = kinds.get(item.name)
+            try:
+                if is_dataclass(value):
+                    self._compile(value, f"{key}.")
+                elif kind == SELECTORS:
+                    self._selectors[key] = tuple(found for text in value for found in selectors_of(text))
+                elif kind == VALUES:
+                    self._values[key] = Value(*value)
+                elif kind == PATTERNS:
+                    self._patterns[key] = tuple(_pattern(text) for text in value)
+            except ValueError as error:
+                raise UsageError(f"{self.name}: '{key}': {error}") from None
+
+    def _written(self, entry: str) -> list[tuple[Selector, str]]:
+        """Return the elements that an entry of `write` names, each with what is written for it."""
+        names, equals, text = entry.partition(" = ")
+        try:
+            if not equals:
+                raise ValueError(f"'{entry}' has no ' = '; write it like Omissis = ...")
+            return [(selector, text.strip()) for selector in selectors_of(names.strip())]
+        except ValueError as error:
+            raise UsageError(f"{self.name}: 'write': {error}") from None
+
+    def selectors(self, key: str) -> tuple[Selector, ...]:
+        """Return the selectors of a key, by its dotted name."""
+        return self._selectors[key]
+
+    def value(self, key: str) -> Value:
+        """Return the value of a key, by its dotted name."""
+        return self._values[key]
+
+    def patterns(self, key: str) -> tuple[re.Pattern[str], ...]:
+        """Return the regular expressions of a key, by its dotted name."""
+        return self._patterns[key]
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """Return the names of the elements that a key names, as what it selects or on the way to a text."""
+        selectors = [*chain(*self._selectors.values()), *chain(*(one.selectors for one in self._values.values()))]
+        return frozenset().union(*(selector.names for selector in selectors))
+
+    @cached_property
+    def lines(self) -> tuple[Selector, ...]:
+        """Return the elements that begin a line, those of HTML among them."""
+        return (*self.selectors("lines"), *selectors_of(_LINES))
+
+    @cached_property
+    def rows(self) -> tuple[Selector, ...]:
+        return (*self.selectors("rows"), *selectors_of(_ROWS))
+
+    @cached_property
+    def cells(self) -> tuple[Selector, ...]:
+        return (*self.selectors("cells"), *selectors_of(_CELLS))
+
+    @cached_property
+    def breaks(self) -> tuple[Selector, ...]:
+        return selectors_of(_BREAKS)
+
+
+@cache
+def _kinds(group: type) -> dict[str, str]:
+    """Return what the texts of the keys of a group are, of those that are compiled."""
+    hints = get_type_hints(group, include_extras=True)
+    return {name: hint.__metadata__[0] for name, hint in hints.items() if hasattr(hint, "__metadata__")}
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise ValueError(f"'{text}' is no regular expression ({error}); correct it") from None
+
+
+def profile_names() -> tuple[str, ...]:
+    """Return the names of statgraph's own profiles."""
+    return tuple(sorted(path.stem for path in PROFILES.glob("*.yaml")))
+
+
+def profile_named(name: str) -> Profile:
+    """Return a profile by its name, or by its file.
+
+    Raises:
+        UsageError: if there is none of that name, or its file is faulty; the text names the key.
+    """
+    path = Path(name)
+    if path.suffix.lower() not in (".yaml", ".yml"):
+        return _own(name)
+    return Profile(str(path), _settings(path, str(path)))
+
+
+@cache
+def _own(name: str) -> Profile:
+    if name not in profile_names():
+        raise unknown_name("profile", name, (*profile_names(), "a file that ends in .yaml"))
+    return Profile(name, _settings(PROFILES / f"{name}.yaml", name))
+
+
+def _settings(path: Path, place: str) -> ProfileSettings:
+    read = _read(path, place)
+    base_name = read.get("based_on") or ""
+    if not isinstance(base_name, str) or (base_name and base_name not in profile_names()):
+        raise UsageError(f"{place}: 'based_on' is {base_name!r}; use one of {', '.join(profile_names())}, or none")
+    base = _own(base_name).settings if base_name else ProfileSettings()
+    start = replace(base, recognise=Recognition(), summary="", based_on="")
+    settings = overlaid(start, _listed(read, base, place), place=place)
+    try:
+        check_settings(settings)
+    except UsageError as error:
+        raise UsageError(f"{place}: {error}") from None
+    return settings
+
+
+def _read(path: Path, place: str) -> Mapping[str, object]:
+    import yaml
+
+    try:
+        read = yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except OSError as error:
+        raise UsageError(f"{place}: cannot be read ({error.strerror}); name the file of a profile") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{place}:{mark.line + 1}" if mark else place
+        problem = getattr(error, "problem", None) or reason_of(error)
+        raise UsageError(f"{where}: invalid YAML ({problem}); put texts with brackets, colons or # in quotes") from None
+    if not isinstance(read, Mapping):
+        raise UsageError(f"{place}: holds no keys; begin with 'articles:' and its elements")
+    return read
+
+
+def _listed(read: Mapping[str, object], base: Any, place: str, prefix: str = "") -> dict[str, object]:
+    """Return a mapping with a list where a key takes several texts, and the base's in place of `inherited`.
+
+    A text is not split at its commas: those of a selector separate alternatives, those of a pattern are its own.
+    """
+    kinds = get_type_hints(type(base))
+    listed: dict[str, object] = {}
+    for key, value in read.items():
+        current = getattr(base, str(key), None)
+        if is_dataclass(current) and isinstance(value, Mapping):
+            value = _listed(value, current, place, f"{prefix}{key}.")
+        elif get_origin(kinds.get(str(key))) is tuple and not isinstance(value, Mapping):
+            items = value if isinstance(value, list) else [value]
+            wrong = [item for item in items if not isinstance(item, str | int | float) or isinstance(item, bool)]
+            if wrong:
+                raise UsageError(
+                    f"{place}: '{prefix}{key}' holds {wrong[0]!r}, which is no text; put it in quotes, or list texts"
+                )
+            inherited = tuple(current or ())
+            value = [text for item in items for text in (inherited if item == INHERITED else (str(item),))]
+        listed[str(key)] = value
+    return listed
+
+
+def recognised(head: bytes, root: Any) -> Profile | None:
+    """Return which of statgraph's own profiles is that of a file; None where none fits.
+
+    Of several, it is the one with most conditions, and of those one that is based on another.
+
+    Args:
+        head: the first 64 KiB of the file.
+        root: its root element, None if it has none that can be parsed.
+    """
+    fitting = [
+        (count, bool(profile.settings.based_on), profile)
+        for profile in map(_own, profile_names())
+        if (count := _conditions(profile, head, root))
+    ]
+    return max(fitting, key=lambda found: found[:2])[2] if fitting else None
+
+
+def _conditions(profile: Profile, head: bytes, root: Any) -> int:
+    """Return how many conditions of a profile a file fulfils, 0 if it fails one."""
+    wanted = profile.settings.recognise
+    count = 0
+    if wanted.root:
+        found = [
+            selector for selector in profile.selectors("recognise.root") if root is not None and selector.matches(root)
+        ]
+        if not found:
+            return 0
+        count += 1 + any(selector.tests for selector in found)
+    spaces = (
+        {"namespace": [root.tag[1:].partition("}")[0]], "declares": list(root.nsmap.values())}
+        if root is not None
+        else {}
+    )
+    for key in ("namespace", "declares"):
+        beginnings = getattr(wanted, key)
+        if beginnings and not any(space.startswith(beginnings) for space in spaces.get(key, ())):
+            return 0
+        count += bool(beginnings)
+    patterns = profile.patterns("recognise.contains")
+    if patterns:
+        text = head.decode("utf-8", errors="replace")
+        if not any(pattern.search(text) for pattern in patterns):
+            return 0
+        count += 1
+    return count

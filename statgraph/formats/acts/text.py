@@ -1,0 +1,314 @@
+"""The text of an element: its lines, list marks in front of what they mark, a row of a table a line.
+
+Elements become pieces of text with a few control characters between them, and those become lines in one go.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from contextlib import suppress
+from typing import Any
+
+from statgraph.formats.acts.profile import Profile
+from statgraph.formats.acts.selectors import Element, Selector, attribute, local_name
+
+CELL_SEPARATOR = " | "
+# Noncharacters of Unicode, which no text holds: where a line begins and ends, where a mark and where a reference ends.
+_LINE, _END, _MARK, _REFERENCE = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
+_INVISIBLE = "\u00ad\u200b\u2060\ufeff"
+_AFTER_MARK = re.compile(rf"{_MARK}[\s{_LINE}{_MARK}]*")
+_ENDS = re.compile(f"[{_LINE}{_END}]")
+_REFERRED = re.compile(f"{_REFERENCE}(\\d+){_REFERENCE}")
+# A mark that stands alone: "(a)", "1.", "1-bis.", "12°", "–".
+_LONE_MARK = re.compile(r"[(\[]?[\w\-]{1,8}[.)\]°]{1,2}|[–—•·\-]")
+_CLOSING = re.compile(r"[.,;:”“’»)\]]+")  # what stands behind a quotation in a line of its own
+_MARK_CHARS = 12
+_STYLES = {
+    "alpha": ("a", ""),
+    "alphaupper": ("A", ""),
+    "roman": ("i", ""),
+    "romanupper": ("I", ""),
+    "arabic": ("1", ""),
+    "dash": ("", ""),
+    "disc": ("", ""),
+    "circle": ("", ""),
+    "square": ("", ""),
+    "bullet": ("", ""),
+}
+_DECORATIONS = {"parens": "({})", "parenRight": "{})", "brackets": "[{}]", "period": "{}.", "none": "{}"}
+_ROMAN = ((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+
+# What an element is to the text.
+_INLINE, _SKIP, _BLOCK, _MARKED, _ROW, _CELL, _BREAK, _WRITE, _COUNTED, _REFER = range(10)
+_Role = int
+
+
+class TextReader:
+    """Reads the texts of elements as a profile says.
+
+    Attributes:
+        targets: what the references in the texts point to, as far as the profile finds targets.
+        n_references: references read, in articles and headings; `n_targets` of them have a target.
+        running: the names of elements that no key of the profile names, which are read as running text.
+    """
+
+    def __init__(self, profile: Profile):
+        self._keep_ends = profile.settings.line_ends
+        self._remove = profile.patterns("remove")
+        self._written = profile.written
+        self._first = profile.selectors("first")
+        self._target = profile.value("references.target")
+        self._rules: dict[str, list[tuple[Selector, _Role]]] = {}
+        # The first role that fits is an element's: the profile's own words come before those of HTML.
+        for role, selectors in (
+            (_SKIP, profile.selectors("leave_out")),
+            (_REFER, profile.selectors("references.elements")),
+            (_MARKED, profile.selectors("marks")),
+            (_WRITE, tuple(selector for selector, _ in profile.written)),
+            (_COUNTED, profile.selectors("counted")),
+            (_ROW, profile.rows),
+            (_CELL, profile.cells),
+            (_BLOCK, profile.lines),
+            (_BREAK, profile.breaks),
+        ):
+            for selector in selectors:
+                self._rules.setdefault(selector.name, []).append((selector, role))
+        self._roles: dict[Any, _Role | list[tuple[Selector, _Role]]] = {}  # by tag; rules where it depends on more
+        self.targets: list[str] = []
+        self.n_references = self.n_targets = 0
+        self.running: dict[str, None] = {}
+
+    def line(self, element: Element) -> str:
+        """Return the text of an element on one line, without what the profile removes."""
+        if not len(element) and not self._remove and self._role_of(element) == _INLINE:
+            return " ".join(_visible(element.text or "").split())
+        lines, _ = self._read(element, ())
+        return " ".join(lines)
+
+    def lines(self, element: Element, without: Collection[Element] = ()) -> tuple[str, list[str]]:
+        """Return (the text of an element, its lines separated by newlines; the targets of the references in it).
+
+        Args:
+            without: elements that are left out, such as the number and the rubric of an article.
+        """
+        lines, targets = self._read(element, without)
+        return "\n".join(lines), targets
+
+    def _read(self, element: Element, without: Collection[Element]) -> tuple[list[str], list[str]]:
+        self.targets = []
+        pieces: list[str] = []
+        if self._role_of(element) == _WRITE:
+            self._instead(element, pieces)
+        else:
+            self._inside(element, pieces, without)
+        lines = self._finished(pieces)
+        if not self._remove and not self.targets:
+            return lines, []
+        text = "\n".join(lines)
+        for pattern in self._remove:
+            text = pattern.sub("", text)
+        left = [int(number) for number in _REFERRED.findall(text)]
+        targets = list(dict.fromkeys(target for number in left if (target := self.targets[number])))
+        lines = [" ".join(line.split()) for line in _REFERRED.sub("", text).split("\n")]
+        return [line for line in lines if line], targets
+
+    def _inside(self, element: Element, pieces: list[str], without: Collection[Element]) -> None:
+        """Add what is between the tags of an element."""
+        roles, add = self._roles, pieces.append
+        text = element.text
+        if text:
+            add(text)
+        for child in self._ordered(element) if self._first else element:
+            tag = child.tag
+            role = roles.get(tag)
+            if role.__class__ is not int:
+                role = self._role_of(child)
+            if role == _INLINE and not (without and child in without):
+                if len(child):
+                    self._inside(child, pieces, without)
+                else:
+                    text = child.text
+                    if text:
+                        add(text)
+            elif role != _SKIP and not (without and child in without):
+                self._special(child, role, pieces, without)
+            tail = child.tail
+            if tail:
+                add(tail)
+
+    def _ordered(self, element: Element) -> list[Element]:
+        """Return the children of an element, those in front that the profile reads first."""
+        return sorted(element, key=lambda child: not any(selector.matches(child) for selector in self._first))
+
+    def _special(self, child: Element, role: _Role, pieces: list[str], without: Collection[Element]) -> None:
+        add = pieces.append
+        if role == _BLOCK:  # the most common first
+            add(_LINE)
+            self._inside(child, pieces, without)
+            add(_END)
+        elif role == _MARKED:
+            add(_LINE)
+            if not (self._written and self._instead(child, pieces)):
+                self._inside(child, pieces, without)
+            add(_MARK)
+        elif role == _REFER:
+            add(f"{_REFERENCE}{len(self.targets)}{_REFERENCE}")
+            target = self._target.text(child, self._plain)
+            self.n_references += 1
+            self.n_targets += bool(target)
+            self.targets.append(target)
+            self._inside(child, pieces, without)
+        elif role == _ROW:
+            self._row(child, pieces, without)
+        elif role == _BREAK:
+            add(_LINE)
+        elif role == _WRITE:
+            self._instead(child, pieces)
+        elif role == _COUNTED:
+            self._list(child, pieces, without)
+        else:  # a cell without a row
+            add(_LINE)
+            self._inside(child, pieces, without)
+            add(_END)
+
+    def _row(self, row: Element, pieces: list[str], without: Collection[Element]) -> None:
+        """Add a row's cells on a line; where a mark stands in the first of two, as in lists that are laid out as
+        tables, the other follows it with its own lines."""
+        cells = []
+        for cell in row:
+            if self._role_of(cell) == _CELL:
+                inside: list[str] = []
+                self._inside(cell, inside, without)
+                cells.append(inside)
+        texts = [" ".join(self._finished(cell)) for cell in cells]
+        pieces.append(_LINE)
+        if not cells:
+            self._inside(row, pieces, without)
+        elif len(cells) == 2 and _LONE_MARK.fullmatch(_REFERRED.sub("", texts[0])):
+            pieces += [texts[0], _MARK, *cells[1]]
+        elif any(texts):
+            pieces.append(CELL_SEPARATOR.join(texts))
+        pieces.append(_END)
+
+    def _list(self, element: Element, pieces: list[str], without: Collection[Element]) -> None:
+        for place, item in enumerate((child for child in element if local_name(child)), start=1):
+            pieces += [_LINE, list_mark(element, item, place), _MARK]
+            self._inside(item, pieces, without)
+            pieces.append(_END)
+
+    def _instead(self, element: Element, pieces: list[str]) -> bool:
+        """Add what the profile writes for an element, and return whether it does."""
+        text = next((text for selector, text in self._written if selector.matches(element)), None)
+        if text is None:
+            return False
+        filled = re.sub(r"@([A-Za-z_][\w:.\-]*)", lambda match: attribute(element, match[1]) or "", text)
+        if text.startswith("U+"):
+            with suppress(ValueError, OverflowError):
+                pieces.append(chr(int(filled[2:], 16)))
+            return True
+        before, own, after = filled.partition("@.")
+        pieces.append(before)
+        if own:
+            inside: list[str] = []
+            self._inside(element, inside, ())
+            pieces.append("".join(inside).strip())
+        pieces.append(after)
+        return True
+
+    def _plain(self, element: Element) -> str:
+        return " ".join("".join(element.itertext()).split())
+
+    def _finished(self, pieces: list[str]) -> list[str]:
+        """Return the lines that pieces make."""
+        text = "".join(pieces)
+        if self._keep_ends:
+            text = text.replace("\n", _LINE)
+        text = " ".join(_AFTER_MARK.sub(" ", _visible(text)).split())
+        lines: list[str] = []
+        for line in _ENDS.split(text):
+            line = line.strip()
+            if not line:
+                continue
+            if lines and len(lines[-1]) <= _MARK_CHARS and _LONE_MARK.fullmatch(lines[-1]):
+                lines[-1] = f"{lines[-1]} {line}"
+            elif lines and len(line) <= _MARK_CHARS and _CLOSING.fullmatch(line):
+                lines[-1] += line
+            else:
+                lines.append(line)
+        return lines
+
+    def _role_of(self, element: Element) -> _Role:
+        tag = element.tag
+        known = self._roles.get(tag)
+        if known is None:
+            known = self._roles[tag] = self._rules_of(tag)
+        if isinstance(known, list):
+            return next((role for selector, role in known if selector.fits(element)), _INLINE)
+        return known
+
+    def _rules_of(self, tag: Any) -> _Role | list[tuple[Selector, _Role]]:
+        """Return the role of the elements of a tag, or what decides it for each."""
+        if not isinstance(tag, str):  # a comment, a processing instruction
+            return _SKIP
+        name = tag.rpartition("}")[2].rpartition(":")[2]
+        rules = self._rules.get(name)
+        if rules is None:
+            self.running.setdefault(name)
+            return _INLINE
+        return rules[0][1] if rules[0][0].is_name else rules
+
+
+def _visible(text: str) -> str:
+    """Return a text without soft hyphens and characters of no width."""
+    for character in _INVISIBLE:
+        if character in text:
+            text = text.replace(character, "")
+    return text
+
+
+def list_mark(element: Element, item: Element, place: int) -> str:
+    """Return the mark of an item of a list that has none, as the attributes of both say.
+
+    Understood are HTML's `type` and `start`, Luxembourg's `symbol` ("a)", "1°", "dash"), and the United Kingdom's
+    `Type`, `Decoration` and `NumberOverride`. A list that says nothing is numbered if its name begins with "o", for
+    ordered.
+    """
+    ordered = local_name(element)[:1].lower() == "o"
+    kind = next((found for name in ("symbol", "type", "Type") if (found := attribute(element, name))), "")
+    decoration = attribute(element, "Decoration") or ""
+    if kind in ("custom", "none") or (decoration == "none" and not ordered):
+        return ""
+    style, after = _STYLES.get(kind) or (kind[:1], kind[1:]) if kind else ("1" if ordered else "", "")
+    start = attribute(element, "start") or ""
+    number = place + int(start) - 1 if start.isdecimal() else place
+    mark = attribute(item, "NumberOverride") or _counted(number, style)
+    return _DECORATIONS.get(decoration, f"{{}}{after or '.'}").format(mark) if mark else "–"
+
+
+def _counted(number: int, style: str) -> str:
+    """Return a number in a style of HTML's `type`; "" if it is none of them."""
+    if style == "1" or not style:
+        return str(number) if style else ""
+    written = {"a": _letters, "i": _roman}.get(style.lower())
+    if written is None:
+        return ""
+    return written(number).upper() if style.isupper() else written(number)
+
+
+def _letters(number: int) -> str:
+    letters = ""
+    while number > 0:
+        number, rest = divmod(number - 1, 26)
+        letters = chr(ord("a") + rest) + letters
+    return letters
+
+
+def _roman(number: int) -> str:
+    if not 0 < number < 40:
+        return str(number)
+    letters = ""
+    for value, letter in _ROMAN:
+        while number >= value:
+            number, letters = number - value, letters + letter
+    return letters

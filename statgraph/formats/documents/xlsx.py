@@ -1,0 +1,102 @@
+"""Tables of a spreadsheet program: those of `statgraph.formats.tables`, each in a file or on a sheet of its
+own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, datetime
+from pathlib import Path
+
+from statgraph.errors import reason_of
+from statgraph.extras import require
+from statgraph.formats.documents.office import is_readable
+from statgraph.formats.tables import NEEDED_COLUMNS, PlacedRecords, draft_records, draft_tables, records_of_rows
+from statgraph.law.draft import Draft, SourceFormat
+
+MAX_COLUMNS = 200
+_Rows = list[tuple[str, list[str]]]
+
+
+def draft_xlsx(draft: Draft, source: Path) -> None:
+    """Fill a draft from a folder with a file for each table, or from one file: its sheets with the name of a table, or
+    its first sheet, which holds the articles.
+
+    Raises:
+        DependencyError: if openpyxl is missing.
+    """
+    require("documents", "openpyxl")
+
+    def read(path: Path, table: str) -> PlacedRecords:
+        sheets = _sheets(draft, path)
+        return records_of_rows(draft, table, next(iter(sheets.values()), []))
+
+    if source.is_dir():
+        return draft_tables(draft, source, ".xlsx", read)
+    sheets = _sheets(draft, source)
+    named = {name.strip().casefold(): rows for name, rows in sheets.items()}
+    chosen = {table: named[table] for table in NEEDED_COLUMNS if table in named}
+    if "articles" not in chosen and sheets:
+        first = next(iter(sheets))
+        chosen = {"articles": sheets[first], **chosen}
+        others = [name for name in sheets if name != first and name.strip().casefold() not in chosen]
+        draft.left_out += [f"sheet '{name}' ({len(sheets[name]):,} rows)" for name in others]
+    if chosen:
+        tables = {table: records_of_rows(draft, table, rows) for table, rows in chosen.items()}
+        draft_records(draft, tables, source.name)
+    elif not draft.problem_count:
+        draft.add_problem(source.name, "holds no filled cell; name the columns on its first row")
+
+
+def _sheets(draft: Draft, path: Path) -> dict[str, _Rows]:
+    """Return the rows of each sheet that has any, by its name; what cannot be read becomes a problem of the draft."""
+    if not is_readable(draft, path, path.name, "xl/workbook.xml"):
+        return {}
+    import openpyxl
+
+    try:
+        workbook = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        names = workbook.sheetnames
+        sheets = {
+            sheet.title: list(_rows(sheet, path.name if len(names) == 1 else f"{path.name}[{sheet.title}]"))
+            for sheet in workbook.worksheets
+            if sheet.sheet_state == "visible"
+        }
+        workbook.close()
+    except Exception as error:  # openpyxl raises what the XML makes it raise
+        draft.add_problem(path.name, f"cannot be read as .xlsx ({reason_of(error)}); save it again")
+        return {}
+    return {name: rows for name, rows in sheets.items() if rows}
+
+
+def _rows(sheet, name: str) -> Iterator[tuple[str, list[str]]]:  # type: ignore[no-untyped-def]
+    """Yield (place, cells as texts) for each row that is not blank, without the blank columns on the right."""
+    rows = []
+    sheet.reset_dimensions()  # what a file says of its size can be wrong
+    for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
+        cells = list(map(_text, values[:MAX_COLUMNS]))
+        if any(cells):
+            rows.append((f"{name}:{number}", cells))
+    width = max((i + 1 for _, cells in rows for i, cell in enumerate(cells) if cell), default=0)
+    for place, cells in rows:
+        yield place, (cells + [""] * width)[:width]
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, datetime) and not (value.hour or value.minute or value.second):
+        value = value.date()
+    if isinstance(value, date | datetime):
+        return value.isoformat()
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value).strip()
+
+
+FORMAT = SourceFormat(
+    "tables of a spreadsheet, as of csv, on one sheet or several",
+    draft_xlsx,
+    takes=("columns", "code"),
+    suffixes=(".xlsx", ".xlsm"),
+    files=("articles.xlsx",),
+)

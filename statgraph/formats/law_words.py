@@ -1,0 +1,272 @@
+"""How the lines begin that name the parts of a statute, by language: "Artículo 36. Fianza", "§ 573b", "Kapitel 2"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from statgraph import artifacts
+from statgraph.errors import UsageError, reason_of
+from statgraph.law.titles import NUMBER
+
+ARTICLE, ANNEX = "article", "annex"  # columns of the table of words beside this file
+LONGEST_HEADING = 200
+LONGEST_RUBRIC = 150
+SENTENCE_ENDS = (".", ":", ";", ",", "。", "；", "：", "，", "、")
+_NONE = "(?!)"
+# By column the words of a language, regular expressions with a comma between; 〇 is a number inside or before a word.
+# What is an article in one language can be a heading in another: "Section".
+_WORDS = {row.pop("language"): row for row in artifacts.read_table(Path(__file__).with_suffix(".tsv"))}
+_ARTICLES_ELSE = {"pl": "§"}  # where no article begins with the words above; else it is a paragraph of one
+# "Artículos 21 a 25. (Derogados)", "§§ 12 bis 15 (weggefallen)": nothing but the numbers, and what became of them.
+_RANGE = re.compile(
+    r"(?P<word>§§|(?i:art[íi]culos|articles|sections|artikeln?|artikelen|articoli|artigos|artt?\.))\s*"
+    r"(?P<number>\d+\w?\s*(?:[–-]|\b(?:bis|a|al|to|à|tot|y|und|and|et|e|en|i|do)\b|,)\s*\d+\w?)(?P<rest>[.:]?\s*(?:[\[(].*|.{0,40}))"
+)
+_BARE_NUMBER = r"(?P<number>\d+(?:\.\d+)*[A-Z]{0,2}(?: [a-z])?(?: §)?)[.)]?(?:\s+|—)(?=[^\W\d_a-z]|\([A-Z]?1\)|[\[“«„])"
+_APART = "disposici"
+_UNNUMBERED = r"(?i:disposici[óo]n (?:adicional|transitoria|derogatoria|final))(?=\s*(?:[.:]|$))"
+_SUB = "sub|sous-|unter|onder|sotto|pod"
+_CHINESE_NUMBER = r"\s*[零〇一二三四五六七八九十百千两\d]+\s*"
+_NUMBER_WORD = (
+    r"(?i:premi(?:er|ère)|prim(?:er|o|a|ero|era|eiro|eira)|(?:segund|second|tercer|terceir|terz|[qc]uart|quint|se[xs]t|"
+    r"s[ée]p?tim|settim|octav|oitav|ottav|noven|non|[úu]nic|(?:und|duo)?d[ée]cim\w*|\w+[ée]sim)[oa]|unique|"
+    r"pr[ée]liminai?re?|general[e]?|generale|especial|speciale)"
+)
+_BEFORE = (
+    r"(?:\d+\.|(?i:(?:erst|zweit|dritt|viert|fünft|sechst|siebt|siebent|acht|neunt|\w*zehnt|elft|zwölft|\w+zigst|"
+    r"allgemein|besonder)e[rs]?|first|second|third|(?:four|fif|six|seven|eigh|nin|ten|eleven|twelf)th|"
+    r"premi(?:er|ère)|seconde?|\w+ième|\w+(?:de|ste)))"
+)
+_HEADING_NUMBER = (
+    rf"(?:(?:[IVXLCDM]+|\d+|[A-Z])(?:\.?[ºª°]|er|re|[a-z])?(?: (?:bis|ter|quater))?(?!\w)|{_NUMBER_WORD}(?!\w))"
+)
+_BETWEEN = " \t\u3000.,:;–—-ºª°"
+# What follows the number in a sentence about an article, not in the line that begins one: "§ 5 Abs. 2 gilt".
+_IN_SENTENCE = re.compile(
+    r"\s*(?:[),;/]|[–-]\d|\((?:\d+|[a-z])\)\s*[a-z(,]|\([a-z][^()]*\)\s[a-z]|"
+    r"(?i:(?:and|or|und|oder|bis|y|o|a|al|et|ou|à|e|en|tot|to|i|lub) \d|(?:abs(?:atz|ätze)?|satz|sätze|nrn?|nummer|"
+    r"buchst(?:abe)?)\b)|(?:subsections?|paragraphs?|clauses?|apartados?|p[áa]rrafos?|letras?|inciso|alin[ée]as?|al|"
+    r"lid|leden|onder|comm[ai]|letter[ae]|lett|ust|pkt|caput|par[áa]grafos?)\b)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HeadingLine:
+    """A line that names a part of a statute.
+
+    Attributes:
+        kind: headings of a kind are siblings: "title", "sub-title", `ANNEX`, "pattern 1".
+        name: what it is called: "TÍTULO II".
+        title: what follows on the line: "De los contratos".
+        level: that of the user's patterns, from 1; 0 where the kinds alone decide.
+    """
+
+    kind: str
+    name: str
+    title: str
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleLine:
+    """A line that begins an article.
+
+    Attributes:
+        word: what the article is called, "" where that is part of the number: "Artículo".
+        number: "36", "第三十六条".
+        rest: what follows on the line.
+        is_rubric: whether the rest is known to be the rubric, and not the text.
+        is_several: whether it stands for a range of articles: "Artículos 21 a 25. (Derogados)".
+        is_apart: whether it stands outside the headings: "Disposición final primera", an annex.
+    """
+
+    word: str
+    number: str
+    rest: str
+    is_rubric: bool = False
+    is_several: bool = False
+    is_apart: bool = False
+
+    @property
+    def digits(self) -> int:
+        """Return the number without letters and what is behind a full stop: 12 of "12A.1"; 0 where it has none."""
+        return int(match[0]) if (match := re.match(r"\d+", self.number)) else 0
+
+
+class LinePatterns:
+    """Recognises the lines that begin the headings and articles of a statute.
+
+    Args:
+        language: ISO 639 code; a language without words of its own has those of all.
+        article: the user's regular expression of the beginning of an article line, in place of the words: its groups
+            `number` and `rubric`, or the first and second.
+        headings: the user's regular expressions of headings, the highest level first, in place of the words.
+
+    Raises:
+        UsageError: if an expression is invalid, or matches a blank line.
+    """
+
+    def __init__(self, language: str, article: str = "", headings: Sequence[str] = ()):
+        self._words = _words_of(language, use_else=False)
+        self._own_article = _compiled("--article-pattern", article) if article else None
+        self._own_headings = [_compiled("--heading-pattern", pattern) for pattern in headings]
+        self._language = language
+        self._takes_lower_case = False
+
+    def without_articles(self) -> LinePatterns | None:
+        """Return the patterns to try in a document in which these find no article; None if there are none."""
+        if self._own_article is not None or self._language not in _ARTICLES_ELSE:
+            return None
+        other = LinePatterns(self._language)
+        other._words, other._own_headings = _words_of(self._language, use_else=True), self._own_headings
+        return other
+
+    def lower_case(self) -> LinePatterns | None:
+        """Return the patterns of articles whose rubrics begin in lower case: "Sec. 3 definitions". None where the user
+        says how articles begin."""
+        if self._own_article is not None:
+            return None
+        other = LinePatterns(self._language)
+        other._own_headings, other._takes_lower_case = self._own_headings, True
+        return other
+
+    def bare_numbers(self) -> LinePatterns | None:
+        """Return the patterns of articles that begin with a number alone, None where the user says how they begin."""
+        return None if self._own_article is not None else LinePatterns(self._language, _BARE_NUMBER)
+
+    def article(self, text: str) -> ArticleLine | None:
+        """Return the article that a line begins, None if it begins none."""
+        if self._own_article is not None:
+            own = self._own_article.match(text)
+            return None if own is None else _own_article_line(own, text)
+        if several := _RANGE.fullmatch(text):
+            return ArticleLine(several["word"], several["number"], several["rest"].lstrip(_BETWEEN), is_several=True)
+        match = self._words.article.match(text) if _may_begin(text) else None
+        if match is None:
+            return None
+        after = text[match.end() :]
+        rest = after.lstrip(_BETWEEN)
+        goes_on = rest[:1].islower() and not after[: len(after) - len(rest)].strip(" \tºª°")
+        word, number = match["word"] or "", match["number"] or match["whole"]
+        if goes_on and self._takes_lower_case:
+            goes_on = len(text) > LONGEST_RUBRIC or text.endswith(SENTENCE_ENDS)
+        if (word or number.endswith("§")) and (goes_on or _IN_SENTENCE.match(after)):
+            return None
+        if number.startswith("第"):
+            number = "".join(number.split())
+        return ArticleLine(word, number, rest, is_apart=f"{word}{number}".casefold().startswith(_APART))
+
+    def heading(self, text: str) -> HeadingLine | None:
+        """Return the heading that a line is, None if it is none."""
+        if len(text) > LONGEST_HEADING:
+            return None
+        for level, pattern in enumerate(self._own_headings, start=1):
+            if pattern.match(text):
+                return HeadingLine(f"pattern {level}", "", text.strip(), level)
+        if not _may_begin(text):
+            return None
+        kinds = (ANNEX,) if self._own_headings else self._words.headings
+        for kind in kinds:
+            match = self._words.headings[kind].fullmatch(text)
+            if match is not None and _is_whole(match):
+                kind = f"sub-{kind}" if match.groupdict().get("sub") else kind
+                return HeadingLine(kind, " ".join(match["name"].split()), match["rest"].lstrip(_BETWEEN).strip())
+        return None
+
+
+class _Words(NamedTuple):
+    article: re.Pattern[str]
+    headings: dict[str, re.Pattern[str]]
+
+
+def _may_begin(text: str) -> bool:
+    return text[:1].isupper() or text[:1].isdigit() or text[:1] in ("§", "第", "附")
+
+
+def _is_whole(match: re.Match[str]) -> bool:
+    """Return whether a line that begins as a heading is one, and not a sentence."""
+    rest = match["rest"]
+    goes_on = rest[:1].isspace() and rest.lstrip()[:1].islower() and not match["name"].isupper()
+    return not goes_on and not rest.rstrip().endswith((",", ";")) and not _IN_SENTENCE.match(rest)
+
+
+def _own_article_line(match: re.Match[str], text: str) -> ArticleLine:
+    groups = [group or "" for group in match.groups()]
+    named = {name: group or "" for name, group in match.groupdict().items()}
+    number = named.get("number", groups[0] if groups else match[0])
+    rubric = named.get("rubric", groups[1] if len(groups) > 1 else "")
+    rest = text[match.end() :].lstrip(_BETWEEN)
+    return ArticleLine("", number.strip(_BETWEEN), f"{rubric} {rest}".strip(), bool(rubric) and not rest)
+
+
+def _compiled(option: str, pattern: str) -> re.Pattern[str]:
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        raise UsageError(f"{option} {pattern}: invalid regular expression ({reason_of(error)}); correct it") from None
+    if compiled.match(""):
+        raise UsageError(f"{option} {pattern}: matches a blank line; write what such a line begins with")
+    return compiled
+
+
+@cache
+def _words_of(language: str, *, use_else: bool) -> _Words:
+    """Return the patterns of the lines of a language."""
+    rows = [_WORDS[language]] if language in _WORDS else list(_WORDS.values())
+    words = {column: ", ".join(row[column] for row in rows).split(", ") for column in rows[0]}
+    if use_else:
+        words[ARTICLE] = [_ARTICLES_ELSE[language]]
+    headings = {name: _heading_pattern(words[name], needs_number=name != ANNEX) for name in words if name != ARTICLE}
+    plain, whole = _by_place_of_number(words[ARTICLE])
+    article = (
+        rf"(?P<word>(?i:{plain}))(?:(?<=[§.])\s*|\s+)(?P<number>{NUMBER}|{_NUMBER_WORD}(?: {_NUMBER_WORD})?(?!\w))"
+    )
+    unnumbered = _UNNUMBERED if _APART in plain.casefold() else _NONE
+    return _Words(re.compile(rf"{article}|(?P<whole>{whole}|{unnumbered})"), headings)
+
+
+def _heading_pattern(words: Sequence[str], *, needs_number: bool) -> re.Pattern[str]:
+    plain, whole = _by_place_of_number(words)
+    number = rf"\s+{_HEADING_NUMBER}"
+    behind = rf"(?P<sub>(?i:{_SUB}))?(?i:{plain})(?:{number}){'' if needs_number else '?'}"
+    name = rf"{behind}|{_BEFORE}\s+(?i:{_SUB})?(?i:{plain})|{whole}"
+    return re.compile(rf"(?P<name>{name})(?P<rest>(?:(?:(?<=[\u4e00-\u9fff])|(?=[\s.:–—-])).*)?)")
+
+
+def _by_place_of_number(words: Sequence[str]) -> tuple[str, str]:
+    """Return the words that a number follows, and those that hold one."""
+    plain = "|".join(word for word in words if "〇" not in word)
+    whole = "|".join(word.replace("〇", _CHINESE_NUMBER) for word in words if "〇" in word)
+    return plain or _NONE, whole or _NONE
+
+
+class HeadingStack:
+    """The headings above what comes next: each new one ends those of its kind or level, and what is below them."""
+
+    def __init__(self) -> None:
+        self._open: list[tuple[int, str, str]] = []  # (level, kind, title)
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Return the titles of the headings, the highest first."""
+        return tuple(title for _, _, title in self._open)
+
+    def push(self, heading: HeadingLine, title: str, level: int = 0) -> None:
+        """Add a heading; `level` is that of its style, from 1, or 0 where its kind alone decides."""
+        kind = heading.kind
+        same_kind = [i for i, (_, other, _) in enumerate(self._open) if kind and other == kind]
+        if level:
+            deeper = [i for i, (other, _, _) in enumerate(self._open) if other == 0 or other > level]
+            same_level = [i for i, (other, _, _) in enumerate(self._open) if other == level]
+            # "Title I" and "Chapter 1" in the same style: the chapter is below the title.
+            nests = kind and same_level and self._open[same_level[-1]][1]
+            ended = [*deeper, *same_kind, *(() if nests else same_level)]
+        else:
+            ended = [0] if kind == ANNEX else same_kind
+        del self._open[min(ended, default=len(self._open)) :]
+        self._open.append((level, kind, title))

@@ -1,0 +1,174 @@
+"""Which format a source is in, by its first bytes, its root element, its suffix, or the names of a folder's files."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from statgraph.errors import CorpusError, readable
+from statgraph.formats.acts.documents import documents
+from statgraph.formats.download import is_address
+from statgraph.registry import FORMATS
+
+_HEAD_BYTES = 4096
+_MAX_FILES = 10_000  # of a folder that are looked at
+_OFFICIAL_XML, _PAGE = "xml", "html"
+_CONVERT = "convert it with 'soffice --convert-to {} {}' (LibreOffice) and import that"
+_TO_DOCX, _TO_XLSX = _CONVERT.format("docx", "FILE"), _CONVERT.format("xlsx", "FILE")
+# What cannot be read, by suffix: the remedy.
+_RECIPES = {
+    ".pdf": "import the text that 'pdftotext -layout FILE' (poppler) writes, or the Markdown of 'docling FILE'",
+    **dict.fromkeys((".doc", ".odt", ".rtf", ".wpd", ".pages"), _TO_DOCX),
+    **dict.fromkeys((".xls", ".ods", ".xlsb", ".numbers"), _TO_XLSX),
+    ".epub": "convert it with 'pandoc FILE -o FILE.md' and import that",
+    ".tex": "convert it with 'pandoc FILE -o FILE.md' and import that",
+    ".json": "write an object for each article on a line of its own, as .jsonl: 'jq -c .[] FILE > articles.jsonl'",
+}
+_BEGINNINGS = {b"%PDF": ".pdf", b"{\\rtf": ".rtf", b"\xd0\xcf\x11\xe0": ".doc"}
+_ZIP, _GZIP = b"PK\x03\x04", b"\x1f\x8b"
+_PARTS = {"word/document.xml": "docx", "xl/workbook.xml": "xlsx"}
+_MIME_TYPES = {"opendocument.text": ".odt", "opendocument.spreadsheet": ".ods", "epub": ".epub"}
+_PAGE_ROOT = re.compile(rb"<(?:!doctype\s+)?html\b", re.IGNORECASE)
+
+
+class Recognised(NamedTuple):
+    """The format of a source, and what shows it."""
+
+    format: str
+    why: str
+
+
+def recognised(source: Path | str) -> Recognised:
+    """Return the format that a source is in.
+
+    Raises:
+        CorpusError: if it does not exist, cannot be read, or is in none that can be imported: with the remedy.
+    """
+    if is_address(source):
+        return Recognised(_OFFICIAL_XML, "an address")
+    path = Path(source)
+    with readable(path):
+        if not path.exists():
+            raise CorpusError(f"{path}: no such file or folder; name the statutes to import")
+        return _of_folder(path) if path.is_dir() else _of_file(path)
+
+
+def check_named(name: str, source: Path) -> None:
+    """Refuse a file of tables or texts that is an office document, or official XML, but was named as something else.
+
+    Raises:
+        CorpusError: with the command that reads it.
+    """
+    named = FORMATS.load(name)
+    if not source.is_file() or not (named.suffixes or named.files):
+        return
+    with source.open("rb") as file:
+        head = file.read(_HEAD_BYTES)
+    reads_markup = {"article_pattern", "profile"} & set(named.takes)  # texts and profiles may be of any markup
+    if not (head.startswith(_ZIP) or (_is_markup(head) and not reads_markup)):
+        return
+    try:
+        found = _of_file(source)
+    except CorpusError:  # a damaged archive: for the format itself to say
+        return
+    if found.format != name:
+        command = f"statgraph import {found.format} {source}"
+        raise CorpusError(f"{source}: not {name} but {found.format} ({found.why}); read it with '{command}'")
+
+
+def _of_folder(folder: Path) -> Recognised:
+    # The later formats are those of one source, whose file names say more.
+    for name in reversed(list(FORMATS)):
+        for pattern in FORMATS.load(name).files:
+            found = next(folder.glob(pattern), None)
+            if found is not None:
+                return Recognised(name, f"it holds {found.name}")
+    files = (path for path in folder.rglob("*") if path.is_file() and not path.name.startswith((".", "~$")))
+    suffixes = Counter(path.suffix.lower() for path in islice(files, _MAX_FILES))
+    formats = _formats_of_suffixes()
+    for suffix, count in suffixes.most_common():
+        if suffix in formats:
+            return Recognised(formats[suffix], f"files that end in {suffix}: {count:,}")
+    recipe = next((suffix for suffix, _ in suffixes.most_common() if suffix in _RECIPES), None)
+    if recipe is not None:
+        raise CorpusError(f"{folder}: holds files that end in {recipe}, which are not read; {_remedy(recipe, 'FILE')}")
+    raise CorpusError(f"{folder}: {'holds files' if suffixes else 'an empty folder'} of no known format; {_named()}")
+
+
+def _of_file(path: Path) -> Recognised:
+    with path.open("rb") as file:
+        head = file.read(_HEAD_BYTES)
+    suffix, formats = path.suffix.lower(), _formats_of_suffixes()
+    for name in reversed(list(FORMATS)):
+        if suffix not in formats and any(path.match(pattern) for pattern in FORMATS.load(name).files):
+            return Recognised(name, "its name")
+    if head.startswith(b"PAR1"):
+        return Recognised("parquet", "its first bytes")
+    if head.startswith(_ZIP):
+        return _of_zip(path)
+    begins = next((likely for bytes_, likely in _BEGINNINGS.items() if head.startswith(bytes_)), "")
+    if suffix in formats and (begins == ".doc" or not begins) and not _is_markup(head):
+        return Recognised(formats[suffix], f"its name ends in {suffix}")
+    if _is_markup(head):
+        return _of_markup(path, head)
+    if begins or suffix in _RECIPES:
+        likely = suffix if suffix in _RECIPES else begins
+        raise CorpusError(f"{path}: files that end in {likely} are not read; {_remedy(likely, path.name)}")
+    if head.startswith(_GZIP):
+        return Recognised(_OFFICIAL_XML, "a compressed file")
+    if b"\0" in head or not head.strip():
+        raise CorpusError(f"{path}: {'of no known format' if head.strip() else 'is empty'}; {_named()}")
+    return Recognised("jsonl" if head.lstrip().startswith(b"{") else "txt", "its first bytes")
+
+
+def _is_markup(head: bytes) -> bool:
+    return head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
+
+
+def _of_markup(path: Path, head: bytes) -> Recognised:
+    """Return the format of XML or of a page: some are official formats too."""
+    from statgraph.formats.xml import profile_of
+
+    profile = next((profile_of(document) for document in documents(path)), None)
+    if profile is not None:
+        return Recognised(_OFFICIAL_XML, f"its root element, of the profile {profile.name}")
+    if _PAGE_ROOT.search(head):
+        return Recognised(_PAGE, "its root element")
+    if path.suffix.lower() in _formats_of_suffixes():
+        name = _formats_of_suffixes()[path.suffix.lower()]
+        return Recognised(name, f"its name ends in {path.suffix}")
+    return Recognised(_OFFICIAL_XML, "its first bytes")
+
+
+def _of_zip(path: Path) -> Recognised:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+            mime_type = archive.read("mimetype")[:100].decode("ascii", "replace") if "mimetype" in names else ""
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+        raise CorpusError(f"{path}: damaged archive ({error}); download or save it again") from None
+    for part, name in _PARTS.items():
+        if part in names:
+            return Recognised(name, "its first bytes")
+    likely = next((suffix for part, suffix in _MIME_TYPES.items() if part in mime_type), None)
+    if likely is not None:
+        raise CorpusError(f"{path}: files that end in {likely} are not read; {_remedy(likely, path.name)}")
+    if any(name.lower().removesuffix(".gz").endswith((".xml", ".akn", ".xhtml", ".html", ".htm")) for name in names):
+        return Recognised(_OFFICIAL_XML, "an archive of such files")
+    raise CorpusError(f"{path}: an archive of no known format; unpack it and import the folder")
+
+
+def _formats_of_suffixes() -> dict[str, str]:
+    return {suffix: name for name in FORMATS for suffix in FORMATS.load(name).suffixes}
+
+
+def _remedy(suffix: str, file_name: str) -> str:
+    return _RECIPES[suffix].replace("FILE", file_name)
+
+
+def _named() -> str:
+    return f"name its format: {', '.join(FORMATS)}"

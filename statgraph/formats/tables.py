@@ -1,0 +1,345 @@
+"""A user's own statutes in tables: JSON lines, or CSV with a header and commas, semicolons or tabs.
+
+- `articles`: `id`, `text`, `number` ("Art. 36"), `rubric` (its own heading), `title` (how it is cited; left out, it is
+  made from number and code), and its place: `path`, the headings above it from the code down (in CSV with " > "
+  between them), or `heading`, the id of a heading.
+- `headings`: `id`, `title`, `parent` (the id of the heading above; none for a code).
+- `questions`: `id`, `text`, `articles` (a list of ids; in CSV with a comma, a semicolon or, where ids hold none, a
+  space between them), `split`; `set`, the name of a question set other than the main one.
+- `citing`: texts beside the law that cite it: `id`, `title`, `text`, `cites` (ids as in `articles`; left empty, the
+  articles that title and text name by number), `question_id`, `part`.
+
+`_id` also works for `id`, and `number` does where there is none. Headings can also be rows of their own
+(`records_of_rows`). Articles come in the order of the file. Any other key or column of articles or questions is
+kept as metadata; `valid_from` and `valid_to` say when an article is in force (`statgraph.law.validity`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from statgraph.formats.law_words import LONGEST_HEADING, HeadingLine, HeadingStack, LinePatterns
+from statgraph.law.draft import Draft, SourceFormat
+from statgraph.law.lines import (
+    UNREADABLE,
+    csv_fields,
+    id_field,
+    ids_field,
+    json_lines,
+    named_rows,
+    path_field,
+    string_field,
+)
+from statgraph.law.records import SPLITS
+from statgraph.law.store import draft_citing
+from statgraph.law.titles import NUMBER
+
+MAX_LISTED_CYCLE = 8
+ARTICLE_KEYS = ("id", "_id", "title", "number", "rubric", "text", "path", "heading")
+QUESTION_KEYS = ("id", "_id", "text", "articles", "split")
+PLACE_COLUMNS = "path|heading"
+NEEDED_COLUMNS = {
+    "articles": ("id|_id|number", "text", PLACE_COLUMNS),
+    "headings": ("id|_id", "title", "parent"),
+    "questions": ("id|_id", "text", "articles"),
+    "citing": ("id|_id", "text"),
+}
+ID_COLUMNS = {"questions": "articles", "citing": "cites"}
+PATH_SEPARATOR = " > "
+_PLAIN_HEADING = "heading"  # the kind of one that the words of no language begin
+_REMEDY = "name every needed column on this line, or give yours with --column, such as text=Wortlaut"
+
+PlacedRecords = Iterable[tuple[str, Mapping[str, object]]]
+
+
+def draft_jsonl(draft: Draft, source: Path) -> None:
+    """Fill a draft from a folder of JSONL tables, or from a single file of articles."""
+    if _is_of_other_format(draft, source, (".csv", ".tsv"), "csv"):
+        return
+    draft_tables(draft, source, ".jsonl", lambda path, table: json_lines(draft, path, path.name))
+
+
+def draft_csv(draft: Draft, source: Path) -> None:
+    """Fill a draft from a folder of CSV tables, or from a single file of articles."""
+    if _is_of_other_format(draft, source, (".jsonl", ".ndjson", ".json"), "jsonl"):
+        return
+
+    def read(path: Path, table: str) -> PlacedRecords:
+        return records_of_rows(draft, table, csv_fields(draft, path, path.name))
+
+    draft_tables(draft, source, ".csv", read)
+
+
+def records_of_rows(draft: Draft, table: str, rows: Iterable[tuple[str, list[str]]]) -> PlacedRecords:
+    """Yield (place, record) for the rows of a table of texts, with lists for `path`, `articles`, `cites`.
+
+    A table of articles without a path can have headings as rows of their own, which become paths: a row with one filled
+    cell, or without a number and a text. Such a row above the header is the title of the code; so is the first below it
+    if another heading follows and it alone has no word such as Chapter.
+    """
+    needed, remedy = NEEDED_COLUMNS[table], _REMEDY
+    headings: _HeadingRows | None = None
+    if table == "articles":
+        rows = list(rows)
+        title, rows = _title_and_table(rows)
+        if draft.reading.code or title or any(_is_alone(values) for _, values in rows[1:]):
+            needed = tuple(column for column in needed if column != PLACE_COLUMNS)
+            headings = _HeadingRows(draft, draft.reading.code or title, [values for _, values in rows[1:]])
+        else:
+            remedy += "; --code TITLE does without path and heading"
+    for place, row in named_rows(draft, rows, needed=needed, remedy=remedy):
+        record: dict[str, object] = {column: value for column, value in row.items() if column and value}
+        if table == "articles":
+            record["path"] = list(split_path(row.get("path", "")))
+            if headings is not None and not set(row) & set(PLACE_COLUMNS.split("|")):
+                if headings.take(row):
+                    continue
+                record["path"] = headings.path
+        if table in ID_COLUMNS:
+            record[ID_COLUMNS[table]] = list(split_ids(row.get(ID_COLUMNS[table], ""), draft.article_ids))
+        yield place, record
+
+
+def _is_alone(values: Iterable[str]) -> bool:
+    """Return whether one cell of a row is filled, and that is no number of an article."""
+    filled = [value.strip() for value in values if value.strip()]
+    return len(filled) == 1 and not re.fullmatch(NUMBER, filled[0])
+
+
+def _title_and_table(rows: list[tuple[str, list[str]]]) -> tuple[str, list[tuple[str, list[str]]]]:
+    """Return what stands alone above the header of a table, and its rows, those with a lone cell as wide as it."""
+    start = next((i for i, (_, values) in enumerate(rows) if not _is_alone(values)), 0)
+    title = " ".join(" ".join(values).strip() for _, values in rows[:start])
+    width = len(rows[start][1]) if rows else 0
+    padded = [(place, values + [""] * (width - len(values)) * _is_alone(values)) for place, values in rows[start:]]
+    return title, padded
+
+
+class _HeadingRows:
+    """The headings above the rows of a table, from rows of their own."""
+
+    def __init__(self, draft: Draft, code: str, rows: Sequence[Sequence[str]]):
+        self._above, self._patterns = HeadingStack(), LinePatterns(draft.language)
+        plain = [
+            at for at, values in enumerate(rows) if _is_alone(values) and not self._patterns.heading("".join(values))
+        ]
+        has_title = plain == [0] and len(rows) > 1 and _is_alone(rows[1])
+        self._code = [code or draft.name] * (bool(code) or not has_title)
+
+    @property
+    def path(self) -> list[str]:
+        return [*self._code, *self._above.path]
+
+    def take(self, row: Mapping[str, str]) -> bool:
+        """Return whether a row is a heading, and what follows is below it."""
+        cells = [value.strip() for value in dict.fromkeys(row.values()) if value.strip()]
+        unnumbered = (
+            not any(row.get(key, "").strip() for key in ("id", "_id", "number")) and not row.get("text", "").strip()
+        )
+        title = ". ".join(cells)
+        if not cells or not (_is_alone(cells) or unnumbered) or len(title) > LONGEST_HEADING:
+            return False
+        self._above.push(self._patterns.heading(title) or HeadingLine(_PLAIN_HEADING, "", title), title)
+        return True
+
+
+def _is_of_other_format(draft: Draft, source: Path, endings: tuple[str, ...], other: str) -> bool:
+    """Return whether a file is of the other of the two formats by its ending, and record it as a problem."""
+    if not (source.is_file() and source.suffix.lower() in endings):
+        return False
+    draft.add_problem(source.name, f"ends in {source.suffix}; read it with 'statgraph import {other}', or rename it")
+    return True
+
+
+def split_ids(text: str, known: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the ids in a field, separated by commas, semicolons or spaces.
+
+    An id among those that are `known` is not split; where any are, spaces separate only what holds one of them.
+    """
+    if text.strip() in known:
+        return (text.strip(),)
+    ids: list[str] = []
+    for part in filter(None, map(str.strip, re.split("[,;]", text))):
+        words = part.split()
+        splits = part not in known and (not known or any(word in known for word in words))
+        ids += words if splits else [part]
+    return tuple(ids)
+
+
+def split_path(text: str) -> tuple[str, ...]:
+    """Return the headings in a field; one is "" where a side of the separator is empty."""
+    return tuple(heading.strip() for heading in f" {text} ".split(PATH_SEPARATOR)) if text.strip() else ()
+
+
+@dataclass(frozen=True, slots=True)
+class HeadingRow:
+    """One heading as its source gives it; `parent_id` is "" for a code."""
+
+    place: str
+    heading_id: str
+    title: str
+    parent_id: str
+
+
+def heading_paths(draft: Draft, rows: Iterable[HeadingRow]) -> dict[str, tuple[str, ...]]:
+    """Return the path of each heading id: the titles from the code down to its own.
+
+    Headings with the same title and parent become one heading. A repeated or missing id, an empty title, a missing
+    parent and a heading that is its own ancestor become problems of the draft.
+    """
+    new = (row for row in rows if draft.is_new("heading", row.heading_id, row.place, title=row.title))
+    headings = {row.heading_id: row if row.title else replace(row, title=UNREADABLE) for row in new}
+    paths: dict[str, tuple[str, ...]] = {}
+    for heading_id in headings:
+        chain: list[str] = []  # the ids from this heading upwards
+        above = heading_id
+        while above in headings and above not in paths and above not in chain:
+            chain.append(above)
+            above = headings[above].parent_id
+        if above in chain:
+            _add_cycle(draft, headings, chain[chain.index(above) :])
+        elif above and above not in headings:
+            lowest = headings[chain[-1]]
+            draft.add_problem(
+                lowest.place,
+                f"heading '{lowest.heading_id}' has the parent '{above}', which does not exist; "
+                "add that heading or leave the parent empty",
+            )
+        path = paths.get(above, (UNREADABLE,)) if above else ()
+        for below in reversed(chain):
+            path = paths[below] = (*path, headings[below].title)
+    return paths
+
+
+def _add_cycle(draft: Draft, headings: Mapping[str, HeadingRow], cycle: list[str]) -> None:
+    start = cycle.index(next(heading_id for heading_id in headings if heading_id in cycle))
+    round_trip = [*cycle[start:], *cycle[: start + 1]]
+    if len(round_trip) > MAX_LISTED_CYCLE:
+        round_trip = [*round_trip[: MAX_LISTED_CYCLE - 2], "...", round_trip[-1]]
+    row = headings[cycle[start]]
+    draft.add_problem(
+        row.place,
+        f"heading '{row.heading_id}' is its own ancestor ({' under '.join(round_trip)}); "
+        "correct one of these parents so that the headings form a tree",
+    )
+
+
+def draft_tables(draft: Draft, source: Path, suffix: str, read: Callable[[Path, str], PlacedRecords]) -> None:
+    """Fill a draft from a folder with one file for each of `NEEDED_COLUMNS`, or from a single file of articles.
+
+    Args:
+        suffix: of the file names, such as ".csv"; all files but the articles are optional.
+        read: yields (place, record) for a file and the name of its table, with lists for `path`, `articles`, `cites`.
+    """
+    files = {table: source / f"{table}{suffix}" for table in NEEDED_COLUMNS}
+    if source.is_file():
+        files = {"articles": source}
+    elif not files["articles"].exists():
+        found = ", ".join(sorted(path.name for path in source.iterdir())[:8]) or "nothing"
+        name = files["articles"].name
+        return draft.add_problem(str(source), f"holds no {name} (found: {found}); put one article in each row there")
+    tables = {table: read(path, table) for table, path in files.items() if path.exists()}
+    return draft_records(draft, tables, files["articles"].name)
+
+
+def draft_rows(draft: Draft, tables: Mapping[str, Iterable[Mapping[str, object]]]) -> None:
+    """Fill a draft from tables in memory, by name as in `NEEDED_COLUMNS`; a place is like `articles[3]`."""
+
+    def placed(table: str) -> PlacedRecords:
+        for number, row in enumerate(tables[table]):
+            if isinstance(row, Mapping):
+                yield f"{table}[{number}]", row
+            else:
+                draft.add_problem(f"{table}[{number}]", f"{type(row).__name__} instead of a dict; give a dict a row")
+
+    draft_records(draft, {table: placed(table) for table in tables}, "articles")
+
+
+def draft_records(draft: Draft, tables: Mapping[str, PlacedRecords], articles_name: str) -> None:
+    """Fill a draft from the records of tables, by name as in `NEEDED_COLUMNS`."""
+    paths = heading_paths(draft, _heading_rows(draft, tables.get("headings", ())))
+    with draft.articles_from(articles_name):
+        for place, record in tables["articles"]:
+            _draft_article(draft, place, record, paths)
+    for place, record in tables.get("questions", ()):
+        _draft_question(draft, place, record)
+    for place, record in tables.get("citing", ()):
+        draft_citing(draft, place, record)
+
+
+def _heading_rows(draft: Draft, records: PlacedRecords) -> Iterator[HeadingRow]:
+    for place, record in records:
+        heading_id = id_field(draft, place, record, "id", "_id")
+        parent_id = id_field(draft, place, record, "parent")
+        title = string_field(draft, place, record, "title")
+        if heading_id is not None and parent_id is not None:
+            yield HeadingRow(place, heading_id.strip(), title.strip(), parent_id.strip())
+
+
+def _draft_article(
+    draft: Draft, place: str, record: Mapping[str, object], paths: Mapping[str, tuple[str, ...]]
+) -> None:
+    article_id = id_field(draft, place, record, "id", "_id", "number")
+    heading_id = id_field(draft, place, record, "heading")
+    if article_id is None or heading_id is None:
+        return
+    title, text, rubric = (string_field(draft, place, record, key) for key in ("title", "text", "rubric"))
+    path, heading_id = path_field(draft, place, record, "path"), heading_id.strip()
+    if heading_id:
+        if path:
+            draft.add_problem(place, f"article '{article_id}' has both a path and the heading '{heading_id}'; keep one")
+        elif heading_id not in paths:
+            draft.add_problem(
+                place,
+                f"article '{article_id}' is under heading '{heading_id}', which does not exist; "
+                "add it to the table of headings",
+            )
+        path = paths.get(heading_id, (UNREADABLE,))
+    metadata = {key: value for key, value in record.items() if key not in ARTICLE_KEYS}
+    draft.add_article(
+        place,
+        article_id=article_id,
+        title=title,
+        text=text,
+        path=path,
+        metadata=metadata,
+        number=id_field(draft, place, record, "number") or "",
+        rubric=rubric,
+    )
+
+
+def _draft_question(draft: Draft, place: str, record: Mapping[str, object]) -> None:
+    question_id = id_field(draft, place, record, "id", "_id")
+    if question_id is None:
+        return
+    question_id = question_id.strip()
+    text = string_field(draft, place, record, "text")
+    article_ids = ids_field(draft, place, record, "articles")
+    split = string_field(draft, place, record, "split").strip() or None
+    metadata = {key: value for key, value in record.items() if key not in QUESTION_KEYS}
+    draft.add_question(place, question_id=question_id, text=text, metadata=metadata)
+    if split not in (None, *SPLITS):
+        draft.add_problem(place, f"unknown split '{split}'; use one of {', '.join(SPLITS)}, or none")
+    elif question_id:
+        for article_id in article_ids:
+            draft.add_label(place, question_id=question_id, article_id=article_id, split=split)
+
+
+_TAKES = ("encoding", "columns", "code")
+JSONL = SourceFormat(
+    "your own articles.jsonl, headings.jsonl, questions.jsonl, citing.jsonl",
+    draft_jsonl,
+    takes=_TAKES,
+    suffixes=(".jsonl", ".ndjson"),
+    files=("articles.jsonl",),
+)
+CSV = SourceFormat(
+    "your own articles.csv, headings.csv, questions.csv, citing.csv",
+    draft_csv,
+    takes=_TAKES,
+    suffixes=(".csv", ".tsv"),
+    files=("articles.csv",),
+)

@@ -1,0 +1,82 @@
+"""A run as a retriever of Haystack's. Needs the extra `haystack`."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import threading
+from pathlib import Path
+from typing import Any
+
+from statgraph.extras import missing
+from statgraph.integrations import hit_metadata
+from statgraph.retrieval.search.retriever import Retriever
+
+try:
+    from haystack import Document, component, default_to_dict
+except ImportError as error:
+    raise missing(error.name or str(error), "integrations") from None
+
+
+@component
+class StatgraphRetriever:
+    """Finds articles of law for a pipeline: `run` and `run_async` (on a thread) return `documents`, best first.
+
+    A document's `content` is the article's text, its `id` the article's, and its `meta` what `hit_metadata` gives.
+    Whatever limits the search can be given again with a question.
+
+    `run`, loaded by `warm_up` or with the first question, and `device` are those of `Retriever.load`; `top_k`, `codes`,
+    `heading` and `as_of` those of `Retriever.search`; and so are the errors.
+    """
+
+    def __init__(
+        self,
+        run: Path | str,
+        *,
+        top_k: int = 10,
+        codes: list[str] | None = None,
+        heading: list[str] | None = None,
+        as_of: str = "today",
+        device: str = "auto",
+    ):
+        self._folder, self._device = str(run), device
+        self._limits = {"top_k": top_k, "codes": codes, "heading": heading, "as_of": as_of}
+        self._retriever: Retriever | None = None
+        self._loading = threading.Lock()
+
+    def warm_up(self) -> None:
+        """Load the run, unless that is done."""
+        with self._loading:
+            if self._retriever is None:
+                self._retriever = Retriever.load(self._folder, device=self._device)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a saved pipeline makes this component from again."""
+        return default_to_dict(self, run=self._folder, device=self._device, **self._limits)
+
+    @component.output_types(documents=list[Document])
+    def run(
+        self,
+        query: str,
+        top_k: int | None = None,
+        codes: list[str] | None = None,
+        heading: list[str] | None = None,
+        as_of: str | None = None,
+    ) -> dict[str, list[Document]]:
+        """Return the best articles as `documents`; what is None is as the component was made."""
+        self.warm_up()
+        given = {"top_k": top_k, "codes": codes, "heading": heading, "as_of": as_of}
+        limits = self._limits | {name: value for name, value in given.items() if value is not None}
+        hits = self._retriever.search(
+            query, limits.pop("top_k"), **{name: value for name, value in limits.items() if value is not None}
+        )
+        documents = [
+            Document(id=hit.article_id, content=hit.text, meta=hit_metadata(hit), score=hit.score) for hit in hits
+        ]
+        return {"documents": documents}
+
+    @component.output_types(documents=list[Document])
+    @functools.wraps(run)  # Haystack demands the same parameters
+    async def run_async(self, *given: Any, **named: Any) -> dict[str, list[Document]]:
+        """Return the same, computed on a thread: the event loop goes on meanwhile."""
+        return await asyncio.to_thread(self.run, *given, **named)

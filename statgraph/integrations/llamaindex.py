@@ -1,0 +1,56 @@
+"""A run as a retriever of LlamaIndex's. Needs the extra `llamaindex`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from statgraph.extras import missing
+from statgraph.integrations import hit_metadata
+from statgraph.retrieval.search.retriever import Retriever
+
+try:
+    from llama_index.core.base.base_retriever import BaseRetriever
+    from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+except ImportError as error:
+    raise missing(error.name or str(error), "integrations") from None
+
+
+class StatgraphRetriever(BaseRetriever):
+    """Finds articles of law for an index or a query engine: `retrieve` and `aretrieve` (on a thread) return nodes with
+    scores, best first.
+
+    A node's `text` is the article's, its `node_id` the article's id, and its `metadata` what `hit_metadata` gives.
+
+    `run` and `device` are those of `Retriever.load`, `k`, `codes`, `heading` and `as_of` those of `Retriever.search`,
+    and so are the errors; `options` is what LlamaIndex's own `BaseRetriever` takes, such as `callback_manager`.
+    """
+
+    def __init__(
+        self,
+        run: Path | str,
+        *,
+        k: int = 10,
+        codes: Sequence[str] = (),
+        heading: Sequence[str] = (),
+        as_of: str = "today",
+        device: str = "auto",
+        **options,
+    ):
+        self._retriever = Retriever.load(run, device=device)
+        self._k = k
+        self._limits = {"codes": codes, "heading": heading, "as_of": as_of}
+        super().__init__(**options)
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        """Return the `k` best articles."""
+        hits = self._retriever.search(query_bundle.query_str, k=self._k, **self._limits)
+        return [
+            NodeWithScore(node=TextNode(text=hit.text, id_=hit.article_id, metadata=hit_metadata(hit)), score=hit.score)
+            for hit in hits
+        ]
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        """Return the same, computed on a thread: the event loop goes on meanwhile."""
+        return await asyncio.to_thread(self._retrieve, query_bundle)

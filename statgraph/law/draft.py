@@ -1,0 +1,444 @@
+"""Drafts of a corpus: every source format fills one, and only a draft without problems becomes a corpus."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from statgraph.errors import CorpusError
+from statgraph.law.citations.references import cited_articles
+from statgraph.law.html_text import has_html, plain_text
+from statgraph.law.records import PARTS, SET_KEY, SPLITS, Article, CitingText, Corpus, Question
+from statgraph.law.splitting import HASH, SPLITTINGS
+from statgraph.law.synonyms import parse_synonyms
+from statgraph.law.titles import with_title_parts
+from statgraph.law.validity import validity_problem
+
+# Of the tables of a user's own statutes.
+COLUMNS = (
+    *("id", "title", "text", "number", "rubric", "path", "heading", "valid_from", "valid_to"),  # of articles
+    *("parent", "articles", "split", "set", "cites", "question_id", "part"),
+)
+_LANGUAGE = re.compile(r"[a-z]{2,3}")
+_NO_ARTICLES = "holds no articles; a corpus needs at least one"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the files of a source are read.
+
+    Attributes:
+        encoding: of text files.
+        columns: of tables, the name that statgraph has for a column, or several, by the one that the files have.
+        strip_html: whether texts, titles and headings that hold HTML are reduced to their plain text.
+        code: the code of articles that have neither path nor heading, or of a document.
+        profile: of official XML, the name or file of its profile; "" to recognise it.
+        article_pattern, heading_patterns: of documents, regular expressions of the lines that begin articles and of
+            headings, the highest first.
+    """
+
+    encoding: str = "utf-8"
+    columns: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    strip_html: bool = False
+    code: str = ""
+    profile: str = ""
+    article_pattern: str = ""
+    heading_patterns: tuple[str, ...] = ()
+
+    def plain(self, text: str) -> str:
+        """Return a text, without its HTML if that is not wanted."""
+        return plain_text(text) if self.strip_html and has_html(text) else text
+
+
+AS_IT_STANDS = Reading()
+
+
+@dataclass(frozen=True)
+class _Labels:
+    """The labels of a question: its split with the place that names it first, the question whose split it follows, and
+    the place of each label by the article's id."""
+
+    split: str | None
+    place: str
+    follows: str
+    places: dict[str, str] = field(default_factory=dict)
+
+
+class Draft:
+    """Collects articles, questions, labels and citing texts with the place each was read from, and every problem met.
+
+    A place is what a user can open: `corpus.jsonl:17`, `articles_fr.csv:3`, `LEGITEXT000006072050.json`. `name` is that
+    of the corpus, `language` its ISO 639 code, `splits` how questions without a split get one (of `SPLITTINGS`).
+    `left_out` takes what of the source is no part of a corpus, in words.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        language: str,
+        licence: str = "unknown",
+        source: str = "unknown",
+        splits: str = HASH,
+        reading: Reading = AS_IT_STANDS,
+    ):
+        if splits != HASH:
+            source = f"{source}; splits {splits}"
+        self.name, self.language = name, language
+        self._about: dict[str, Any] = {"name": name, "language": language, "licence": licence, "source": source}
+        self.reading = reading
+        self.left_out: list[str] = []
+        self._columns_met: dict[tuple[str, ...], list[tuple[str, ...]]] = {}  # of a table to their names
+        self._problems: list[str] = []
+        self._refused: set[str] = set()
+        self._places: dict[tuple[str, str], str] = {}  # by kind and id
+        self._articles: dict[str, Article] = {}
+        self._questions: dict[str, tuple[str, Mapping[str, object]]] = {}
+        self._labels: dict[str, _Labels] = {}
+        self._splitting = splits
+        self._split_conflicts: set[tuple[str, str | None]] = set()
+        self._orders: dict[str, int] = {}
+        self._citing: dict[str, CitingText] = {}
+        self._synonyms = ""
+
+    @property
+    def problem_count(self) -> int:
+        return len(self._problems)
+
+    def add_problem(self, place: str, problem: str, *, refused: Iterable[str] = ()) -> None:
+        """Record what is wrong at a place and how to correct it; `corpus()` will refuse the draft.
+
+        `refused`: the fields of a row that is left out because of it. One may be an id, and labels that name it are
+        not reported as well.
+        """
+        self._problems.append(f"{place}: {problem}")
+        self._refused.update(field.strip() for field in refused)
+
+    def named_columns(self, columns: tuple[str, ...]) -> list[tuple[str, ...]]:
+        """Return statgraph's names for each column of a table: its own, or those that the reading gives it.
+
+        Columns are the same without regard to case and surrounding blanks.
+        """
+        if columns not in self._columns_met:
+            given = {_plain(yours): ours for yours, ours in self.reading.columns.items()}
+            own = {column: _plain(column) for column in columns if _plain(column) in set(COLUMNS) - set(columns)}
+            names = [given.get(_plain(column)) or own.get(column, column.strip()) for column in columns]
+            self._columns_met[columns] = [(name,) if isinstance(name, str) else name for name in names]
+        return self._columns_met[columns]
+
+    @property
+    def columns_missed(self) -> tuple[str, ...]:
+        """Return the columns that were to be read under another name and are in no file."""
+        met = {_plain(column) for columns in self._columns_met for column in columns}
+        return tuple(column for column in self.reading.columns if _plain(column) not in met)
+
+    def learn(self, *, language: str = "", licence: str = "") -> None:
+        """Take over what a source says of its statutes, where neither the user nor a file before has said it."""
+        self.language = self._about["language"] = self.language or language
+        if self._about["licence"] == "unknown" and licence:
+            self._about["licence"] = licence
+
+    @contextmanager
+    def articles_from(self, name: str) -> Iterator[None]:
+        """Record a problem if the code in this context reads no articles from a file and reports nothing else."""
+        articles_before, problems_before = len(self._articles), self.problem_count
+        yield
+        if (len(self._articles), self.problem_count) == (articles_before, problems_before):
+            self.add_problem(name, _NO_ARTICLES)
+
+    def add_article(
+        self,
+        place: str,
+        *,
+        article_id: str,
+        title: str = "",
+        text: str,
+        path: Sequence[str],
+        order: int | None = None,
+        metadata: Mapping[str, object] | None = None,
+        number: str = "",
+        rubric: str = "",
+    ) -> None:
+        """Add one article.
+
+        Without a `title` it is cited by number and code, or by its id; without an `order` it comes after the articles
+        of its code that were added before.
+        """
+        article_id = article_id.strip()
+        title, text = self.reading.plain(title).strip(), self.reading.plain(text)
+        number, rubric = (" ".join(self.reading.plain(part).split()) for part in (number, rubric))
+        if not self.is_new("article", article_id, place, text=text):
+            return
+        problem = validity_problem(metadata or {})
+        if problem:
+            self.add_problem(place, f"article '{article_id}' {problem}")
+        path = tuple(self.reading.plain(heading).strip() for heading in path)
+        if not path and self.reading.code:
+            path = (self.reading.code,)
+        if not path or not all(path):
+            self.add_problem(
+                place, f"article '{article_id}' has an empty path; name the headings above it, from the code down"
+            )
+            path = ("",)
+        if order is None:
+            order = self._orders.get(path[0], 0) + 1
+        self._orders[path[0]] = max(order, self._orders.get(path[0], 0))
+        title = title or (f"{number}, {path[0]}" if number else article_id)
+        self._articles[article_id] = Article(article_id, title, text, path, order, metadata or {}, number, rubric)
+
+    @property
+    def article_ids(self) -> Collection[str]:
+        """Return the ids of the articles that were added so far."""
+        return self._articles.keys()
+
+    def add_question(
+        self, place: str, *, question_id: str, text: str, metadata: Mapping[str, object] | None = None
+    ) -> None:
+        """Add one question; its labels come by `add_label`, before or after."""
+        question_id, text = question_id.strip(), self.reading.plain(text)
+        if not self.is_new("question", question_id, place, text=text):
+            return
+        if not isinstance((metadata or {}).get(SET_KEY) or "", str):
+            self.add_problem(place, f"question '{question_id}' has a '{SET_KEY}' that is not a string; name its set")
+        self._questions[question_id] = (text.strip(), metadata or {})
+
+    def is_new(self, kind: str, identifier: str, place: str, **needed: str) -> bool:
+        """Return whether an id is given and new, and remember its place; record the problem if not, or if one of the
+        needed values of the record is blank."""
+        first = self._places.get((kind, identifier))
+        if not identifier:
+            self.add_problem(place, f"{kind} has no id; give every {kind} a unique id")
+        elif first is not None:
+            in_file, file = first.rpartition(":"), place.rpartition(":")[0]
+            first = f"line {in_file[2]}" if file and in_file[0] == file else first
+            self.add_problem(place, f"{kind} id '{identifier}' appears twice (first on {first}); ids must be unique")
+        else:
+            self._places[kind, identifier] = place
+            for name in (name for name, value in needed.items() if not value.strip()):
+                self.add_problem(place, f"{kind} '{identifier}' has an empty {name}; fill it or remove the {kind}")
+            return True
+        return False
+
+    def add_label(
+        self, place: str, *, question_id: str, article_id: str, split: str | None = None, follows: str = ""
+    ) -> None:
+        """Record that an article answers a question of a split; repeated labels count once.
+
+        Without a split, `corpus()` gives the question one: that of the question which it `follows`, if any.
+        """
+        if split not in (None, *SPLITS):
+            return self.add_problem(place, f"unknown split '{split}'; use one of {', '.join(SPLITS)}")
+        question_id, article_id = question_id.strip(), article_id.strip()
+        if not question_id or not article_id:
+            return self.add_problem(place, "label lacks an id; name one question and one article on each line")
+        labels = self._labels.setdefault(question_id, _Labels(split, place, follows or question_id))
+        if labels.split == split:
+            labels.places.setdefault(article_id, place)
+        elif (question_id, split) not in self._split_conflicts:
+            self._split_conflicts.add((question_id, split))
+            self.add_problem(
+                place,
+                f"question '{question_id}' is in split '{split}' and in '{labels.split}' ({labels.place}); "
+                "keep it in one split, or its answer leaks",
+            )
+        return None
+
+    def add_citing(
+        self,
+        place: str,
+        *,
+        citing_id: str,
+        title: str,
+        text: str,
+        article_ids: Sequence[str] = (),
+        question_id: str = "",
+        part: str = "",
+    ) -> None:
+        """Add one citing text. Without `article_ids`, those that its title and text name by number are looked up."""
+        citing_id, part = citing_id.strip(), part.strip()
+        title, text = self.reading.plain(title), self.reading.plain(text)
+        if not self.is_new("citing text", citing_id, place, text=text):
+            return
+        if part and part not in PARTS:
+            self.add_problem(place, f"unknown part '{part}'; use one of {', '.join(PARTS)}, or none")
+        cited = tuple(dict.fromkeys(article_id.strip() for article_id in article_ids))
+        self._citing[citing_id] = CitingText(citing_id, title.strip(), text.strip(), cited, question_id.strip(), part)
+
+    def questions(self) -> list[tuple[str, str]]:
+        """Return (id, text) of every question, labelled or not.
+
+        Raises:
+            CorpusError: with every problem found, if there is one.
+        """
+        if self._problems:
+            raise CorpusError(*self._problems)
+        return [(question_id, text) for question_id, (text, _) in self._questions.items()]
+
+    @property
+    def unlabelled_questions(self) -> tuple[str, ...]:
+        """Return the ids of questions without a label, which `corpus()` leaves out: they can neither train nor test."""
+        return tuple(question_id for question_id in self._questions if question_id not in self._labels)
+
+    @property
+    def resolved_citing(self) -> tuple[str, ...]:
+        """Return the ids of citing texts that came without articles and name some by number."""
+        return tuple(citing_id for citing_id, article_ids in self._looked_up.items() if article_ids)
+
+    @property
+    def unresolved_citing(self) -> tuple[str, ...]:
+        """Return the ids of citing texts that name no article, which `corpus()` leaves out."""
+        return tuple(citing_id for citing_id, article_ids in self._looked_up.items() if not article_ids)
+
+    @cached_property
+    def _looked_up(self) -> dict[str, tuple[str, ...]]:
+        """Return the articles that citing texts without any name, by the text's id; read once all is added."""
+        bare = [text for text in self._citing.values() if not text.article_ids]
+        found = cited_articles(bare, list(self._articles.values()))
+        return {text.citing_id: article_ids for text, article_ids in zip(bare, found, strict=True)}
+
+    def listed(self) -> Iterator[str]:
+        """Yield a line for each article: its place, number or id, rubric and headings.
+
+        Raises:
+            CorpusError: as `questions` does.
+        """
+        self.questions()
+        for article_id, article in self._articles.items():
+            named = ", ".join(filter(None, (article.number or article_id, article.rubric)))
+            yield f"{self._places['article', article_id]:<18} {named} ({' > '.join(article.path)})"
+
+    def drafted_articles(self) -> tuple[Article, ...]:
+        """Return the articles as they were added: part of a corpus, or none.
+
+        Raises:
+            CorpusError: as `questions` does.
+        """
+        self.questions()
+        return tuple(self._articles.values())
+
+    def add_synonyms(self, place: str, text: str) -> None:
+        """Take the text of a file of synonyms."""
+        self._synonyms = text
+        for line, problem in parse_synonyms(text, place)[1]:
+            self.add_problem(line, problem)
+
+    def corpus(self) -> Corpus:
+        """Return the corpus, articles code by code in their order, with the numbers and rubrics that their titles hold.
+
+        A citing text of a question without a label, which is left out, belongs to no question.
+
+        Raises:
+            CorpusError: with every problem found, if there is one.
+        """
+        problems = [*self._problems, *self._label_problems(), *self._citing_problems(), *self._split_problems()]
+        if not self._articles and not self._problems:
+            problems.insert(0, f"{self.name}: {_NO_ARTICLES}")
+        if not _LANGUAGE.fullmatch(self.language) and (self.language or not problems):
+            problems.append(
+                f"{self.name}: language '{self.language}' is not an ISO 639 code; write it like 'fr' or 'en'"
+            )
+        if problems:
+            raise CorpusError(*problems)
+        code_rank = {code: rank for rank, code in enumerate(self._orders)}
+        articles = with_title_parts(self._articles.values())
+        articles.sort(key=lambda article: (code_rank[article.code], article.order))
+        splits = self._made_splits()
+        questions = (
+            Question(question_id, text, splits[question_id], tuple(self._labels[question_id].places), metadata)
+            for question_id, (text, metadata) in self._questions.items()
+            if question_id in self._labels
+        )
+        return Corpus(
+            **self._about,
+            articles=tuple(articles),
+            questions=tuple(questions),
+            citing=tuple(self._citing_texts()),
+            held_out=frozenset(),
+            synonyms=self._synonyms,
+        )
+
+    def _made_splits(self) -> dict[str, str]:
+        """Return the split of each labelled question, given or made."""
+        leaders = {labels.follows for labels in self._labels.values() if not labels.split}
+        cited = {leader: self._labels[leader].places if leader in self._labels else () for leader in leaders}
+        made = SPLITTINGS[self._splitting](cited)
+        return {question_id: labels.split or made[labels.follows] for question_id, labels in self._labels.items()}
+
+    def _citing_texts(self) -> Iterator[CitingText]:
+        for text in self._citing.values():
+            article_ids = text.article_ids or self._looked_up[text.citing_id]
+            question_id = text.question_id if text.question_id in self._labels else ""
+            if article_ids:
+                yield replace(text, article_ids=article_ids, question_id=question_id)
+
+    def _label_problems(self) -> Iterator[str]:
+        for question_id, labels in self._labels.items():
+            if self._misses_question(question_id):
+                yield f"{labels.place}: label names question '{question_id}', which does not exist; add the question"
+            for article_id, place in labels.places.items():
+                if self._misses_article(article_id):
+                    yield (
+                        f"{place}: label of question '{question_id}' names article '{article_id}', "
+                        "which does not exist; add the article or remove the label"
+                    )
+
+    def _citing_problems(self) -> Iterator[str]:
+        for citing_id, text in self._citing.items():
+            where = f"{self._places['citing text', citing_id]}: citing text '{citing_id}'"
+            if text.question_id and self._misses_question(text.question_id):
+                yield f"{where} belongs to question '{text.question_id}', which does not exist; add the question"
+            for article_id in filter(self._misses_article, text.article_ids):
+                yield f"{where} cites article '{article_id}', which does not exist; add the article or leave it out"
+
+    def _misses_question(self, question_id: str) -> bool:
+        """Return whether a question does not exist, unless that follows from a problem already recorded: an unreadable
+        table or a refused row."""
+        readable = self._questions or not self._problems
+        return bool(readable) and question_id not in self._questions and question_id not in self._refused
+
+    def _misses_article(self, article_id: str) -> bool:
+        """Return whether an article does not exist, with the same exceptions."""
+        return bool(self._articles) and article_id not in self._articles and article_id not in self._refused
+
+    def _split_problems(self) -> Iterator[str]:
+        given = next(((question_id, labels) for question_id, labels in self._labels.items() if labels.split), None)
+        if given and self._splitting != HASH:
+            question_id, labels = given
+            yield (
+                f"{labels.place}: question '{question_id}' comes in split '{labels.split}'; --splits {self._splitting} "
+                "makes splits where the source has none, so leave either out"
+            )
+
+
+@dataclass(frozen=True)
+class SourceFormat:
+    """A format that `statgraph import` reads.
+
+    `summary`: what its files are, for --help. `fill`: fills a draft from a source and records every problem there.
+    `language`: the fixed language code of the format, or a function that finds it in a source or returns None.
+    `learns`: whether `fill` finds the language in the files, which learns it. `takes`: the fields of a `Reading` that
+    can be chosen, beside `strip_html`. `suffixes` of its files and `files`, patterns of the names in a folder: what it
+    is recognised by. `explain`: yields in lines what it makes of a source, where that is more than its articles.
+    """
+
+    summary: str
+    fill: Callable[[Draft, Path], object]
+    language: str | Callable[[Path], str | None] | None = None
+    learns: bool = False
+    takes: tuple[str, ...] = ()
+    suffixes: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    explain: Callable[[Draft, Path], Iterator[str]] | None = None
+
+    def language_of(self, source: Path) -> str | None:
+        """Return the language of the format or of its files; None if neither states one."""
+        return self.language(source) if callable(self.language) else self.language
+
+
+def _plain(column: str) -> str:
+    return column.strip().casefold()

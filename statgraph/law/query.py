@@ -1,0 +1,146 @@
+"""A query and its ranked rows: what goes into and comes out of every layer from the page to the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from statgraph.errors import UsageError
+from statgraph.law.validity import TODAY, asked_day
+
+if TYPE_CHECKING:  # `from statgraph import Query` loads no NumPy
+    import numpy as np
+
+    from statgraph.law.allowed_rows import AllowedRows
+
+
+class Ranked(NamedTuple):
+    """The articles found for one question, best first.
+
+    Attributes:
+        rows: (found,) int64 article rows.
+        scores: (found,) float32, falling.
+    """
+
+    rows: np.ndarray
+    scores: np.ndarray
+
+
+class Judged(Ranked):
+    """A ranking that knows for each article the probability that it answers, (found,) float64."""
+
+    probabilities: np.ndarray
+
+    @classmethod
+    def of(cls, ranked: Ranked, probabilities: np.ndarray) -> Judged:
+        """Return a ranking with these probabilities."""
+        judged = cls(*ranked)
+        judged.probabilities = probabilities
+        return judged
+
+
+def known_probabilities(ranked: Ranked) -> Sequence[float | None]:
+    """Return the probability of each article of a ranking, None each where it has none."""
+    return ranked.probabilities.tolist() if isinstance(ranked, Judged) else [None] * len(ranked.rows)
+
+
+def reciprocal_rank_fusion(ranks: Iterable[np.ndarray], constant: float) -> np.ndarray:
+    """Return each item's sum of 1 / (constant + rank) over some rankings, (items,) float64: the higher, the better
+    (Cormack, Clarke and Büttcher 2009).
+
+    Args:
+        ranks: of each ranking (items,), from 1; infinite where it does not hold an item.
+        constant: how little the first ranks differ; 60 in the paper.
+    """
+    first, *others = (1.0 / (constant + ranking) for ranking in ranks)
+    return sum(others, start=first)
+
+
+def check_k(k: Any) -> int:
+    """Return the number of hits that is asked for.
+
+    Raises:
+        UsageError: if it is not a whole number of at least 1.
+    """
+    if isinstance(k, bool) or not hasattr(k, "__index__"):
+        raise UsageError(f"k: must be a whole number of at least 1 (got {k!r})")
+    if k < 1:
+        raise UsageError(f"k: must be at least 1 (got {k})")
+    return int(k)
+
+
+@dataclass(frozen=True)
+class Query:
+    """A question and what limits its answer.
+
+    Attributes:
+        text: the question.
+        k: how many hits.
+        codes: titles of the codes to search; none for all.
+        heading: the path of the heading to search under, its titles from the code down; none for all.
+        as_of: the day whose law is searched, where the corpus has dates: a date, ISO text, `today`, or `always` for all
+            articles. An article without dates is always in force.
+        among: the article rows to search, (rows,) whole numbers in any order or `AllowedRows`; None for all.
+        day: the ordinal of `as_of` when the query was made; None for `always`.
+
+    Raises:
+        UsageError: if a value has the wrong type, the question is blank, `k` is below 1, or `as_of` is not a date.
+    """
+
+    text: str
+    k: int = 10
+    codes: Sequence[str] = ()
+    heading: Sequence[str] = ()
+    as_of: str | date = TODAY
+    among: np.ndarray | AllowedRows | None = None
+    day: int | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        _check_question(self.text)
+        object.__setattr__(self, "k", check_k(self.k))
+        for name in ("codes", "heading"):
+            object.__setattr__(self, name, _titles(name, getattr(self, name)))
+        object.__setattr__(self, "day", asked_day(self.as_of))
+
+    @property
+    def limits(self) -> tuple[object, ...]:
+        """Return a key that is equal for queries that can be ranked together: those that differ in their text alone."""
+        return self.k, self.codes, self.heading, self.day, id(self.among)
+
+
+def queries_of(questions: Iterable[str | Query], k: int, limits: Mapping[str, Any], **defaults: Any) -> list[Query]:
+    """Return the query of each question: a text's has `k` and the limits (fields of `Query`), a `Query` its own.
+
+    Raises:
+        UsageError: as `Query` does, and if limits are given beside a `Query`.
+    """
+    questions = list(questions)
+    if limits and any(isinstance(question, Query) for question in questions):
+        raise UsageError(f"{next(iter(limits))}: a Query has its own limits; give it there")
+    settings = {"k": k, **defaults, **limits}
+    return [question if isinstance(question, Query) else Query(question, **settings) for question in questions]
+
+
+def _check_question(text: object) -> None:
+    if not isinstance(text, str):
+        raise UsageError(f"the question: must be text (got {type(text).__name__})")
+    if not text.strip():
+        raise UsageError("the question is blank; ask something")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            f"the question: character {error.start + 1} is half a character (a byte that is not UTF-8, or a lone "
+            "surrogate); type it again in UTF-8"
+        ) from None
+
+
+def _titles(name: str, titles: object) -> tuple[str, ...]:
+    if isinstance(titles, str) or not isinstance(titles, Sequence):
+        raise UsageError(f"{name}: must be a list of titles, such as [{str(titles)!r}] (got {titles!r})")
+    unfit = next((title for title in titles if not isinstance(title, str)), None)
+    if unfit is not None:
+        raise UsageError(f"{name}: each title must be text (got {unfit!r})")
+    return tuple(titles)

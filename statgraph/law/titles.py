@@ -1,0 +1,116 @@
+"""The number and the rubric that an article's title holds: "§ 573b BGB Teilkündigung" is § 573b, Teilkündigung."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from statgraph.law.records import Article
+
+_BARE_NUMBER = re.compile(r"[^\W\d_]{0,2}[.\s*]*\d(?!.*§)")
+MIN_TITLES = 3  # of a code, that show how it names its articles
+NEARLY_ALL = 0.9
+
+_ADDED = r"(?:bis|ter|quater|quinquies|sexies|septies|octies|nonies|[a-z]*decies|vicies)"
+NUMBER = (
+    r"(?:[^\W\d_]{1,2}[.\s*]{0,3})?\d+(?:[-.:/]\d+)*(?:\.?[ºª°]|er\b|ère\b)?(?:-?(?:[^\W\d_]|[a-d]{2}|[A-Z]{2,3})\b)?"
+    rf"(?:\s?-?{_ADDED}\b)?(?:\s[a-z](?=\s+[^a-z\s]|\W*$|[,.:;]))?(?!\w)|[IVXLCDM]+\b|"
+    r"第[零〇一二三四五六七八九十百千两\d]+条(?:之[一二三四五六七八九十]+)?"
+)
+_TITLE = re.compile(rf"(?P<number>(?P<word>§{{1,2}}|[^\W\d_]{{2,}}\.?)?\s*(?:{NUMBER})(?:\s?§)?)(?P<rest>.*)")
+_ABBREVIATION = re.compile(r"(?=(?:\w*[A-ZÄÖÜ]){2})[^\W\d_]{2,12}\b")  # BGB, StGB, UrhG
+_BETWEEN = " ,.:;–—-"
+
+
+class NamedArticle(Protocol):
+    """An article as far as its name goes."""
+
+    title: str
+    number: str
+    rubric: str
+
+
+def full_title(article: NamedArticle) -> str:
+    """Return an article's citation with its rubric behind it, unless the citation holds that."""
+    said = article.rubric.casefold() in article.title.casefold()
+    return article.title if said else f"{article.title} – {article.rubric}"
+
+
+def number_or_title(article: NamedArticle) -> str:
+    """Return an article's number, with "Art." in front of a bare one; its title where the number is not known."""
+    return f"Art. {article.number}" if _BARE_NUMBER.match(article.number) else article.number or article.title
+
+
+def with_title_parts(articles: Iterable[Article]) -> list[Article]:
+    """Return the articles with the numbers and rubrics that their titles hold.
+
+    A code in which any article has a rubric is left as it is. A number that was given is replaced only by its longer
+    form: "L12-3" by "Art. L12-3". Titles without any digit are the rubrics, and ids such as "Art. 12" the numbers.
+    """
+    articles = list(articles)
+    rows_of_code: dict[str, list[int]] = {}
+    for row, article in enumerate(articles):
+        rows_of_code.setdefault(article.code, []).append(row)
+    for code, rows in rows_of_code.items():
+        if any(articles[row].rubric for row in rows):
+            continue
+        # An article without a title has its id there.
+        titles = ["" if (of := articles[row]).title == of.article_id else of.title for row in rows]
+        if _are_rubrics(titles, code):
+            ids = title_parts([articles[row].article_id for row in rows], code)
+            for row, rubric, (number, _) in zip(rows, titles, ids, strict=True):
+                articles[row] = _with_rubric(articles[row], rubric, number)
+            continue
+        for row, (number, rubric) in zip(rows, title_parts(titles, code), strict=True):
+            given = articles[row].number
+            if number.endswith(given):
+                articles[row] = replace(articles[row], number=number, rubric=rubric)
+    return articles
+
+
+def title_parts(titles: Sequence[str], code: str) -> list[tuple[str, str]]:
+    """Return the number and the rubric that each title of a code holds, "" for what is not sure.
+
+    Nearly all titles must begin with a number behind the same word, or behind the code and that word. What follows the
+    number and the code, by its title or an abbreviation that nearly all have, is a rubric if nearly all have one and
+    most differ in more than digits.
+    """
+    matches = [_TITLE.fullmatch(title.removeprefix(code).lstrip(_BETWEEN)) for title in titles]
+    words = [(match["word"] or "").lower().rstrip(".") if match else None for match in matches]
+    word, count = Counter(words).most_common(1)[0] if titles else (None, 0)
+    if word is None or count < max(MIN_TITLES, NEARLY_ALL * len(titles)):
+        return [("", "")] * len(titles)
+    numbered = [match if own == word else None for match, own in zip(matches, words, strict=True)]
+    rests = _without_code([match["rest"] if match else "" for match in numbered], code)
+    stated = [re.sub(r"\d", "", rest) for rest in rests if re.search(r"[^\W\d_]{2}", rest)]
+    if len(stated) < NEARLY_ALL * count or 2 * len(set(stated)) < len(stated):
+        rests = [""] * len(titles)
+    return [(match["number"] if match else "", rest) for match, rest in zip(numbered, rests, strict=True)]
+
+
+def _are_rubrics(titles: Sequence[str], code: str) -> bool:
+    """Return whether nearly all titles are words of the article's own: without a digit, the code, or each other's."""
+    stated = [title for title in titles if re.search(r"[^\W\d_]{2}", title) and not re.search(r"\d", title)]
+    stated = [title for title in stated if code not in title]
+    enough = max(MIN_TITLES, NEARLY_ALL * len(titles))
+    return len(stated) >= enough and len(set(stated)) >= NEARLY_ALL * len(stated)
+
+
+def _with_rubric(article: Article, rubric: str, number_in_id: str) -> Article:
+    """Return an article whose title is its rubric; the number that its id seems to hold counts if it is written as laws
+    write it: "Art. 12", not "RNT12"."""
+    number = article.number or (number_in_id if re.search(r"\s|§", number_in_id) else "")
+    cited = f"{number}, {article.code}" if number else article.title
+    return replace(article, title=cited, number=number, rubric=rubric)
+
+
+def _without_code(rests: Sequence[str], code: str) -> list[str]:
+    """Return what follows the numbers without the code that it begins with, and without what stands between."""
+    rests = [rest.strip(_BETWEEN).removeprefix(code).removesuffix(code).strip(_BETWEEN) for rest in rests]
+    first = Counter(match[0] for match in map(_ABBREVIATION.match, rests) if match).most_common(1)
+    if first and first[0][1] >= NEARLY_ALL * sum(map(bool, rests)):
+        rests = [rest.removeprefix(first[0][0]).strip(_BETWEEN) for rest in rests]
+    return rests

@@ -1,0 +1,163 @@
+"""The index of a run: the vectors of its articles, their ids, and how they are searched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from statgraph.config import IndexConfig
+from statgraph.errors import RunError, UsageError
+from statgraph.law.allowed_rows import AllowedRows
+from statgraph.law.query import Ranked, check_k
+from statgraph.retrieval.index.folder import KINDS, VectorIndex, chosen_index, read_index_folder, write_index_folder
+from statgraph.retrieval.index.vectors import check_vectors, float32_tiles, inner_products
+
+
+class ArticleIndex:
+    """Search by inner product, made by `build` or `load`: exact if its kind is flat.
+
+    Attributes:
+        article_ids: the id of each article row.
+    """
+
+    def __init__(self, index: VectorIndex, article_ids: Sequence[str]):
+        self._index = index
+        self.article_ids = tuple(article_ids)
+
+    @classmethod
+    def build(
+        cls,
+        vectors: np.ndarray,
+        article_ids: Sequence[str],
+        *,
+        device: str = "auto",
+        unit_length: bool = True,
+        config: IndexConfig | None = None,
+    ) -> ArticleIndex:
+        """Return the index of `vectors` (articles, width) float32 or float16, which may be memory-mapped.
+
+        Args:
+            vectors: one for each article.
+            article_ids: their ids, in the same order.
+            device: `auto`, `cpu` or `cuda`: where a flat index computes; the other kind searches on the CPU.
+            unit_length: whether each vector must have length 1, as for cosine similarity.
+            config: the kind and its settings, or None for the defaults.
+
+        Raises:
+            RunError: if the counts differ, an id appears twice, or a vector is not finite or has the wrong length.
+            UsageError: if a setting is out of range.
+        """
+        vectors = np.asanyarray(vectors)
+        if vectors.dtype not in (np.float32, np.float16):
+            vectors = vectors.astype(np.float32)
+        if vectors.ndim != 2 or not vectors.size:
+            raise RunError(f"index: vectors must be (articles, width), at least one of each (got {vectors.shape})")
+        check_vectors("index", vectors, article_ids, unit_length=unit_length)
+        chosen = chosen_index(config or IndexConfig(), *vectors.shape)
+        return cls(KINDS[chosen.kind].build(vectors, chosen, device=device), article_ids)
+
+    @classmethod
+    def load(cls, folder: Path, *, device: str = "auto") -> ArticleIndex:
+        """Return the index that `save` left in a folder.
+
+        Raises:
+            RunError: if a file is missing or damaged, or the files do not belong together.
+        """
+        return cls(*read_index_folder(Path(folder), device=device))
+
+    def save(self, folder: Path) -> None:
+        """Write the index to a folder, whole or not at all: what its kind writes, `ids.json`, `manifest.json`."""
+        write_index_folder(Path(folder), self._index, self.article_ids)
+
+    def rebuilt(self, config: IndexConfig) -> ArticleIndex:
+        """Return an index of the same vectors and ids of another kind, on the CPU; the vectors are not checked again.
+
+        Raises:
+            RunError: if there are too few articles for the kind.
+            UsageError: if a setting is out of range.
+        """
+        chosen = chosen_index(config, len(self), self.width)
+        return ArticleIndex(KINDS[chosen.kind].build(self._index.vectors, chosen, device="cpu"), self.article_ids)
+
+    def renewed(self, vectors: np.ndarray, article_ids: Sequence[str], *, unit_length: bool = True) -> ArticleIndex:
+        """Return an index of other vectors and ids on the CPU, of this one's kind and settings; else as in `build`.
+
+        An approximate kind learns its lists and codes again, so that the result is what `build` gives.
+        """
+        config = self._index.config
+        lists = min(config.ivf_pq.lists, len(article_ids))
+        config = replace(config, ivf_pq=replace(config.ivf_pq, lists=lists))
+        return ArticleIndex.build(vectors, article_ids, device="cpu", unit_length=unit_length, config=config)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    @property
+    def kind(self) -> str:
+        """Return flat or ivf-pq."""
+        return self._index.kind
+
+    @property
+    def width(self) -> int:
+        """Return the number of components of a vector."""
+        return self._index.width
+
+    @property
+    def precision(self) -> str:
+        """Return float32, or float16 where the vectors were rounded to it."""
+        return self._index.vectors.dtype.name
+
+    @property
+    def vectors(self) -> np.ndarray:
+        """Return a copy of the articles' vectors, (articles, width) float32."""
+        return np.array(self._index.vectors, dtype=np.float32)
+
+    def tiles(self) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield (first row, vectors (rows, width) float32) of all articles, a part at a time."""
+        return float32_tiles(self._index.vectors)
+
+    def search(self, queries: np.ndarray, k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
+        """Return the best `k` articles for each query, or all if fewer, best first, ties by row.
+
+        A flat index finds the best. Another kind may miss some and return lesser ones in their place; what it returns
+        has the score of its vector. A question has the same scores alone and in a batch.
+
+        Args:
+            queries: (queries, width) float32.
+            k: how many articles to find for each.
+            allowed: the article rows to search, or None for all. A flat index finds the best of them; another kind may
+                miss some, but none of a few thousand at most.
+
+        Raises:
+            UsageError: if `k` is below 1, or `allowed` is of another number of articles.
+            RunError: if the queries have another width or are not finite, or a vector on disk is damaged.
+        """
+        k = check_k(k)
+        queries = np.ascontiguousarray(queries, dtype=np.float32)
+        if queries.ndim != 2 or queries.shape[1] != self.width:
+            raise RunError(
+                f"queries: shape {queries.shape}, but the index holds vectors of width {self.width}; "
+                "encode them with the query encoder of the same run, (queries, width)"
+            )
+        if not np.isfinite(queries).all():
+            raise RunError("queries: a vector holds a value that is not finite; train the run's query encoder again")
+        if allowed is not None and allowed.n_articles != len(self):
+            raise UsageError(f"allowed rows of {allowed.n_articles} articles, but the index holds {len(self)}")
+        if allowed is not None and len(allowed) == len(self):
+            allowed = None
+        k = min(k, len(self) if allowed is None else len(allowed))
+        if not k or not len(queries):
+            return [Ranked(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)) for _ in queries]
+        return self._index.search(queries, k, allowed)
+
+    def scores(self, query: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return a query's scores of some articles, (rows,) float32: those of `search`.
+
+        Args:
+            query: (width,) float32.
+            rows: (rows,) int64.
+        """
+        return inner_products(self._index.vectors, query, rows)

@@ -1,0 +1,157 @@
+"""The exact index: all vectors as float32, each compared with the query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from statgraph.config import IndexConfig
+from statgraph.device import pick_device, surely_cpu
+from statgraph.law.allowed_rows import AllowedRows
+from statgraph.law.query import Ranked
+from statgraph.retrieval.index.vectors import INDEX_FILE, best_of, float32_tiles, read_faiss, vectors_view
+
+# Candidates beyond `k`: rounding, and ties at the cut, are decided among them by exact scores and rows.
+_MARGIN = 32
+_GPU_DEPTH = 2048  # the deepest ranking that FAISS's GPU kernels select
+_FEW_OTHERS = 256  # articles not allowed, which are found too and left out where several queries are asked at once
+_FEW_QUERIES = 16  # up to which one thread is faster, beside those of torch or ONNX Runtime that encoded them
+_TILE_SCORES = 1 << 28  # float32 scores of queries against all articles on the GPU: 1 GiB
+
+
+class FlatIndex:
+    """Exact search by inner product: a `faiss.IndexFlatIP`, on the GPU where a GPU build of FAISS sees one; where only
+    torch does, a product and `topk` there.
+
+    Vectors read from a folder are mapped from its file.
+    """
+
+    kind = "flat"
+    reads_all = True
+
+    def __init__(self, flat, device: str):
+        self.vectors = vectors_view(flat)
+        self.width = flat.d
+        self.config = IndexConfig(kind=self.kind)
+        self._flat = flat
+        self._device = device
+
+    @classmethod
+    def build(cls, vectors: np.ndarray, config: IndexConfig, *, device: str) -> FlatIndex:
+        """Return the index of a copy of `vectors` (articles, width); it has no settings."""
+        import faiss
+
+        flat = faiss.IndexFlatIP(vectors.shape[1])
+        for _, tile in float32_tiles(vectors):
+            flat.add(tile)
+        return cls(flat, device)
+
+    @classmethod
+    def read(cls, folder: Path, manifest: Mapping[str, object], *, device: str) -> FlatIndex:
+        """Return the index that `write` left in a folder.
+
+        Raises:
+            RunError: if the file is missing or damaged.
+        """
+        return cls(read_faiss(folder, "IndexFlatIP", mapped=True), device)
+
+    def write(self, folder: Path) -> dict[str, object]:
+        """Write `index.faiss`; return the index's own manifest entries: none."""
+        import faiss
+
+        faiss.write_index(self._flat, str(folder / INDEX_FILE))
+        return {}
+
+    def __len__(self) -> int:
+        return self._flat.ntotal
+
+    def search(self, queries: np.ndarray, k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
+        """Return the best `k` articles of each query (queries, width), best first, ties by row.
+
+        Of more than 32 articles with one score at the cut, any may be returned.
+        """
+        depth = min(k + _MARGIN, len(self) if allowed is None else len(allowed))
+        if self._faiss_on_gpu is not None and allowed is None and depth <= _GPU_DEPTH:
+            candidates = self._faiss_on_gpu.search(queries, depth)[1]
+        elif self._on_gpu is not None:
+            candidates = _topk(self._on_gpu, queries, depth, allowed)
+        else:
+            n_others, selection = self._on_cpu(len(queries), allowed)
+            with _multiplying(len(queries)):
+                candidates = self._flat.search(queries, depth + n_others, params=selection)[1]
+            if n_others:
+                candidates = [rows[allowed.mask[rows]][:depth] for rows in candidates]
+        return [best_of(self.vectors, *pair, k) for pair in zip(queries, candidates, strict=True)]
+
+    def _on_cpu(self, n_queries: int, allowed: AllowedRows | None):
+        """Return how FAISS searches on the CPU: (how many more it finds, to be left out, its parameters).
+
+        A selection of rows makes FAISS read the vectors again for each query. All rows are a selection too for a single
+        one: without it, FAISS splits the query over threads, which then wait for those of torch that encoded it.
+        """
+        import faiss
+
+        n_others = 0 if allowed is None else len(self) - len(allowed)
+        if n_queries > 1 and n_others <= _FEW_OTHERS:
+            return n_others, None
+        if allowed is None:
+            selector = faiss.IDSelectorAll()
+        else:
+            selector = faiss.IDSelectorBitmap(np.packbits(allowed.mask, bitorder="little"))
+        return 0, faiss.SearchParameters(sel=selector)
+
+    @cached_property
+    def _faiss_on_gpu(self):
+        """Return FAISS's copy of the index on the first GPU, or None where FAISS has no GPU or the CPU is asked for."""
+        import faiss
+
+        if self._device == "cpu" or not hasattr(faiss, "StandardGpuResources") or not faiss.get_num_gpus():
+            return None
+        self._resources = faiss.StandardGpuResources()  # must outlive the index that uses it
+        return faiss.index_cpu_to_gpu(self._resources, 0, self._flat)
+
+    @cached_property
+    def _on_gpu(self):
+        """Return the vectors on the GPU, a tensor (articles, width), or None where the CPU searches."""
+        if surely_cpu(self._device) or (device := pick_device(self._device)).type == "cpu":
+            return None
+        import torch
+
+        return torch.tensor(self.vectors, device=device)
+
+
+@contextmanager
+def _multiplying(n_queries: int) -> Iterator[None]:
+    """Let FAISS multiply several queries at once, which as delivered it begins at 128,000; few on one thread."""
+    import faiss
+
+    before, n_threads = faiss.cvar.distance_compute_blas_threshold, faiss.omp_get_max_threads()
+    faiss.cvar.distance_compute_blas_threshold = 2
+    if n_queries <= _FEW_QUERIES:
+        faiss.omp_set_num_threads(1)  # of this thread alone
+    try:
+        yield
+    finally:
+        faiss.cvar.distance_compute_blas_threshold = before
+        faiss.omp_set_num_threads(n_threads)
+
+
+def _topk(vectors, queries: np.ndarray, depth: int, allowed: AllowedRows | None) -> np.ndarray:
+    """Return the rows of the best `depth` allowed articles, (queries, depth) int64, of vectors on any torch device."""
+    import torch
+
+    rows = np.empty((len(queries), depth), dtype=np.int64)
+    n_queries = max(1, _TILE_SCORES // len(vectors))
+    others = None if allowed is None else torch.from_numpy(~allowed.mask).to(vectors.device)
+    with torch.no_grad():
+        for start in range(0, len(queries), n_queries):
+            tile = slice(start, start + n_queries)
+            scores = torch.tensor(queries[tile], device=vectors.device) @ vectors.T  # (tile, articles)
+            if others is not None:
+                scores.masked_fill_(others, -torch.inf)
+            rows[tile] = torch.topk(scores, depth, dim=1).indices.cpu().numpy()
+    return rows

@@ -1,0 +1,125 @@
+"""Measuring a retriever on a split of a corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from statgraph.artifacts import reading
+from statgraph.errors import UsageError, unknown_name
+from statgraph.evaluation.metrics import DEPTH, QuestionMetrics, question_metrics
+from statgraph.evaluation.report import Report, evaluation_report
+from statgraph.evaluation.significance import MetricComparison, compare_metrics
+from statgraph.evaluation.strata import strata_masks
+from statgraph.law.records import MAIN_SET, SPLITS, Corpus, Question
+from statgraph.retrieval.search.retriever import Retriever
+
+SAVED_DECIMALS = 6
+
+
+@dataclass(frozen=True)
+class SplitMetrics:
+    """Each metric of every question of a split, and the strata: `masks[name]` is (questions,) bool."""
+
+    question_ids: tuple[str, ...]
+    metrics: QuestionMetrics
+    masks: Mapping[str, np.ndarray]
+
+    def to_dict(self) -> dict[str, object]:
+        """Return JSON values: metrics rounded to `SAVED_DECIMALS`, strata as lists of question ids."""
+        return {
+            "question_ids": list(self.question_ids),
+            "metrics": {
+                name: np.round(values, SAVED_DECIMALS).tolist() for name, values in self.metrics.values.items()
+            },
+            "strata": {
+                name: [question_id for question_id, held in zip(self.question_ids, mask, strict=True) if held]
+                for name, mask in self.masks.items()
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, object]) -> SplitMetrics:
+        """Return what `to_dict` saved.
+
+        Raises:
+            RunError: if a part is missing, has another shape, or does not fit the others.
+        """
+        with reading("split metrics", "evaluate the run again"):
+            question_ids = tuple(map(str, saved["question_ids"]))
+            values = {name: np.array(column, dtype=np.float64) for name, column in saved["metrics"].items()}
+            if any(column.shape != (len(question_ids),) for column in values.values()):
+                raise ValueError(f"a metric does not have {len(question_ids)} values, one for each question")
+            masks = {name: np.isin(question_ids, list(held)) for name, held in saved["strata"].items()}
+            strange = {held for ids in saved["strata"].values() for held in ids}.difference(question_ids)
+            if strange:
+                raise ValueError(f"a stratum holds question '{min(strange)}', which was not measured")
+        return cls(question_ids, QuestionMetrics(values), masks)
+
+
+def sets_of_split(corpus: Corpus, split: str) -> tuple[str, ...]:
+    """Return the names of the question sets that have questions in a split, the main set first.
+
+    Raises:
+        UsageError: if the split is unknown or has no questions.
+    """
+    if split not in SPLITS:
+        raise unknown_name("split", split, SPLITS)
+    names = tuple(name for name in corpus.question_sets if corpus.split(split, name))
+    if not names:
+        raise UsageError(
+            f"split '{split}' of corpus '{corpus.name}' has no questions; add some to qrels/{split}.tsv, or choose "
+            "another split"
+        )
+    return names
+
+
+def split_questions(corpus: Corpus, split: str, question_set: str = MAIN_SET) -> tuple[Question, ...]:
+    """Return the questions of a split and a question set.
+
+    Raises:
+        UsageError: if the split is unknown, or has no questions of the set.
+    """
+    names = sets_of_split(corpus, split)
+    if question_set not in names:
+        raise UsageError(
+            f"split '{split}' of corpus '{corpus.name}' has no questions of the set '{question_set}'; "
+            f"choose another split, or one of {', '.join(names)}"
+        )
+    return corpus.split(split, question_set)
+
+
+def split_metrics(retriever: Retriever, corpus: Corpus, split: str, question_set: str = MAIN_SET) -> SplitMetrics:
+    """Return the metrics of a retriever for each of `split_questions`, in corpus order."""
+    questions = split_questions(corpus, split, question_set)
+    labels = corpus.label_rows(questions)
+    rankings = [ranked.rows for ranked in retriever.rank([question.text for question in questions], DEPTH)]
+    metrics = question_metrics(rankings, labels, len(corpus.articles))
+    masks = strata_masks(questions, labels, corpus.articles, corpus.label_rows(corpus.split("train")))
+    return SplitMetrics(tuple(question.question_id for question in questions), metrics, masks)
+
+
+def measured(
+    retrievers: Sequence[Retriever], corpus: Corpus, split: str, question_set: str
+) -> tuple[Report, Mapping[str, MetricComparison]]:
+    """Return the report of the first retriever on a question set, and the differences of its metrics from the second's;
+    none without a second."""
+    metrics = [split_metrics(retriever, corpus, split, question_set) for retriever in retrievers]
+    report = evaluation_report(
+        metrics[0].metrics,
+        metrics[0].masks,
+        split=split,
+        n_articles=len(corpus.articles),
+        rng=np.random.default_rng(0),
+    )
+    if len(metrics) == 1:
+        return report, {}
+    return report, compare_metrics([metrics[1].metrics], [metrics[0].metrics], np.random.default_rng(0))
+
+
+def evaluate_split(retriever: Retriever, corpus: Corpus, split: str, *, rng: np.random.Generator) -> Report:
+    """Return the report of a retriever on a split of the main set: all metrics with intervals, in every stratum."""
+    measured = split_metrics(retriever, corpus, split)
+    return evaluation_report(measured.metrics, measured.masks, split=split, n_articles=len(corpus.articles), rng=rng)

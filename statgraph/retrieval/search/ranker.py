@@ -1,0 +1,173 @@
+"""What ranks the articles of a run for a question: vectors or BM25."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from statgraph.augmentation.store import questions_by_row, synthetic_of_run, unknown_article
+from statgraph.encoders.article_text import article_texts
+from statgraph.encoders.embedded import is_everyday_word
+from statgraph.encoders.inference.query_encoder import read_query_encoder
+from statgraph.encoders.inference.static_query import StaticQueryEncoder
+from statgraph.errors import RunError
+from statgraph.law.allowed_rows import AllowedRows
+from statgraph.law.query import Ranked
+from statgraph.law.records import Article
+from statgraph.law.synonyms import read_synonyms
+from statgraph.retrieval.index.article_index import ArticleIndex
+from statgraph.retrieval.index.engines.contract import EngineAddress
+from statgraph.retrieval.lexical.analysis import analyser, stop_words_of
+from statgraph.retrieval.lexical.bm25 import BM25, REMEDY, expanded_texts
+from statgraph.retrieval.lexical.reading import QuestionReader
+from statgraph.retrieval.lexical.spelling import Spelling
+from statgraph.retrieval.search.engine_index import EngineIndex
+from statgraph.retrieval.search.passages import SentenceEncoder
+from statgraph.retrieval.signals.lexical import TextSignal
+from statgraph.retrieval.signals.signal import ZERO_SHOT, Signal
+from statgraph.runs.article_store import ArticleStore, StoredArticle
+from statgraph.runs.run import Run
+
+_STATIC, _TRANSFORMER = 400, 24  # sentences that are encoded for the passages of one question
+
+
+class Ranker(Protocol):
+    """Ranks articles for questions.
+
+    Attributes:
+        by_words: whether articles are found by the words that they share with a question alone.
+        floor: the score of an article that is ranked and yet is no hit; None where every ranked article is one.
+        signals: of an ensemble.
+    """
+
+    by_words: bool
+    floor: float | None
+    signals: Sequence[Signal]
+
+    def rank(self, questions: Sequence[str], k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
+        """Return the best `k` allowed article rows (None allows all) for each question, or all if there are fewer."""
+
+
+class DenseRanker:
+    """The distilled query encoder (a plain sentence-transformers folder) over the run's index, or over the vectors
+    that an engine has of the run; the arguments and errors are those of `Retriever.load`.
+    """
+
+    by_words, floor, signals = False, None, ()
+
+    def __init__(
+        self, run: Run, *, device: str = "auto", precision: str = "float32", engine: EngineAddress | None = None
+    ):
+        self._index = ArticleIndex.load(run.index, device=device) if engine is None else EngineIndex.open(run, engine)
+        self.encoder = read_query_encoder(run.query_encoder, device=device, precision=precision)
+
+    @property
+    def article_ids(self) -> tuple[str, ...]:
+        """Return the id of every article row of the index."""
+        return self._index.article_ids
+
+    def rank(self, questions: Sequence[str], k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
+        """Return each question's ranking by inner product with the graph-enriched article vectors."""
+        return self._index.search(self.question_vectors(questions), k, allowed)
+
+    def question_vectors(self, questions: Sequence[str]) -> np.ndarray:
+        """Return what the index is searched with, (questions, width) float32."""
+        return self.encoder.encode(questions)
+
+
+class LexicalRanker:
+    """BM25 over the run's articles.
+
+    Attributes:
+        bm25: the index of their texts, as `lexical_index` returns it.
+    """
+
+    by_words, floor, signals = True, 0.0, ()
+
+    def __init__(self, bm25: BM25):
+        self.bm25 = bm25
+
+    def rank(self, questions: Sequence[str], k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
+        """Return each question's ranking by BM25."""
+        return [self.bm25.ranking(question, k, allowed) for question in questions]
+
+
+def text_index(ranker: Ranker) -> BM25 | None:
+    """Return the BM25 index of the articles' texts that a ranker uses, None where it uses none."""
+    if isinstance(ranker, LexicalRanker):
+        return ranker.bm25
+    return next((signal.bm25 for signal in ranker.signals if isinstance(signal, TextSignal)), None)
+
+
+def sentence_encoder(ranker: Ranker) -> SentenceEncoder | None:
+    """Return what a ranker compares a question and sentences by: a static encoder if it has one, else one that is not
+    trained; None where articles are found by words alone."""
+    encoders = [
+        signal.encoder
+        for signal in sorted(ranker.signals, key=lambda signal: signal.kind != ZERO_SHOT)
+        if hasattr(signal, "encoder")
+    ]
+    encoders = [ranker.encoder] if isinstance(ranker, DenseRanker) else encoders
+    if not encoders:
+        return None
+    encoder = min(encoders, key=lambda encoder: not isinstance(encoder, StaticQueryEncoder))
+    return SentenceEncoder(encoder.encode, _STATIC if isinstance(encoder, StaticQueryEncoder) else _TRANSFORMER)
+
+
+def lexical_index(run: Run, articles: ArticleStore) -> BM25:
+    """Return the BM25 index that a run saved; of a run that saved none (format 1) it is built from all texts.
+
+    Raises:
+        RunError: if the index is damaged, or the synthetic questions are that expand the articles.
+    """
+    if not run.lexical_index.is_dir():
+        bm25 = built_index(run, articles.read_all())
+        bm25.reader = question_reader(run, bm25)
+        return bm25
+    bm25 = BM25.read(run.lexical_index, language=run.corpus.language, **run.config.bm25.options)
+    if len(bm25) != len(articles):
+        raise RunError(f"{run.lexical_index}: {len(bm25)} articles where the run has {len(articles)}; {REMEDY}")
+    bm25.reader = question_reader(run, bm25)
+    return bm25
+
+
+def question_reader(run: Run, bm25: BM25) -> QuestionReader:
+    """Return what reads the questions to a run: by the words of its BM25 index, and the synonyms saved with it.
+
+    Raises:
+        RunError: if a line of the synonyms is invalid.
+    """
+    language, stop_words = run.corpus.language, run.config.bm25.stop_words
+    term_of, ignored = analyser(language), () if stop_words else stop_words_of(language)
+    spelling = Spelling(bm25.words, lambda word: bm25.frequency(*term_of(word)), is_everyday_word, ignored)
+    synonyms = read_synonyms(run.synonyms)
+    return QuestionReader(language, stop_words=stop_words, known=bm25.vocabulary, spelling=spelling, synonyms=synonyms)
+
+
+def built_index(run: Run, articles: Sequence[Article | StoredArticle]) -> BM25:
+    """Return a BM25 index of a run's articles, the synthetic questions that expand them included.
+
+    Raises:
+        RunError: if these questions are missing or damaged, or ask about other articles.
+    """
+    config = run.config
+    texts = article_texts(articles, heading_path=config.encoder.heading_path)
+    if config.bm25.expansion:
+        questions = _synthetic_questions(run.synthetic, [article.article_id for article in articles])
+        texts = expanded_texts(texts, questions, most=config.bm25.expansion)
+    return BM25(texts, language=run.corpus.language, **config.bm25.options)
+
+
+def _synthetic_questions(path: Path, article_ids: Sequence[str]) -> list[list[str]]:
+    """Return the questions of each article row that a run was given to expand its articles by."""
+    if not path.is_file():
+        raise RunError(f"{path}: is missing, and the articles are expanded by it; train the run again")
+    questions = synthetic_of_run(path).questions
+    rows = {article_id: row for row, article_id in enumerate(article_ids)}
+    strange = unknown_article(questions, rows)
+    if strange is not None:
+        raise RunError(f"{path}: article '{strange}' is not in the run; train it again")
+    return questions_by_row(questions, rows)

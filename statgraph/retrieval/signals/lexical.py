@@ -1,0 +1,160 @@
+"""BM25 as a signal: over an article's path and text, over its headings alone, over the texts that cite it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from statgraph import artifacts
+from statgraph.encoders.article_text import PATH_SEPARATOR, article_text
+from statgraph.retrieval.lexical.bm25 import BM25
+from statgraph.retrieval.signals.signal import (
+    WORDS,
+    ZERO_SHOT,
+    AllScores,
+    Answer,
+    Asked,
+    EncodedSignal,
+    SignalInfo,
+    SignalSource,
+)
+from statgraph.runs.run import Run
+
+_HALF_DOUBT_AT = 20  # training questions
+_DOUBT = "doubt.json"
+
+
+class LexicalSignal:
+    """BM25 over one text for each article; `doubt` is how little a question counts that shares hardly a word with the
+    texts, from 0 to 1 (not at all).
+
+    Attributes of a class:
+        parameters: of BM25, in place of the run's.
+        from_articles: whether the texts are made from the articles alone.
+        own_words: the share of what a question's terms could score that the best text of one in the texts' own words
+            reaches.
+    """
+
+    kind: str
+    name: str
+    info: SignalInfo
+    parameters: Mapping[str, float] = {}
+    from_articles = True
+    own_words = 0.4
+
+    def __init__(self, bm25: BM25, doubt: float = 0.0):
+        self.bm25 = bm25
+        self._doubt = doubt
+
+    @staticmethod
+    def texts(source: SignalSource) -> list[str]:
+        """Return one text for each article; all empty where there is nothing to index."""
+        raise NotImplementedError
+
+    @classmethod
+    def doubt(cls, source: SignalSource) -> float:
+        """Return how little a question counts that shares hardly a word with the texts, from 0 to 1."""
+        return 0.0
+
+    @classmethod
+    def write(cls, source: SignalSource, folder: Path) -> bool:
+        """Save the index; return whether any article has a text."""
+        existing = source.reuse_from / cls.kind if cls.from_articles and source.reuse_from is not None else None
+        if existing is not None and existing.is_dir():
+            shutil.copytree(existing, folder, ignore=shutil.ignore_patterns(_DOUBT), dirs_exist_ok=True)
+        else:
+            texts = cls.texts(source)
+            if not any(texts):
+                return False
+            BM25(texts, language=source.language, **(source.config.bm25.options | cls.parameters)).write(folder)
+        doubt = cls.doubt(source)
+        if doubt:
+            artifacts.write_json(folder / _DOUBT, doubt)
+        return True
+
+    @classmethod
+    def read(cls, folder: Path, run: Run, members: Sequence[EncodedSignal] = ()) -> LexicalSignal:
+        """Return the signal; its arrays stay on disk, memory-mapped."""
+        index = BM25.read(folder, language=run.corpus.language, **(run.config.bm25.options | cls.parameters))
+        return cls(index, _read_doubt(folder / _DOUBT))
+
+    @property
+    def n_articles(self) -> int:
+        """Return how many articles the index holds."""
+        return len(self.bm25)
+
+    def ask(self, asked: Asked) -> list[Answer]:
+        """Return the BM25 scores of all articles for each question."""
+        return list(map(self._answer, asked.texts))
+
+    def _answer(self, question: str) -> Answer:
+        scores = self.bm25.scores(question)
+        reachable = self.bm25.reachable(question) if self._doubt else 0.0
+        reached = float(scores.max()) / reachable if reachable else self.own_words
+        return AllScores(scores, 1 - self._doubt * (1 - min(1.0, reached / self.own_words)))
+
+
+class TextSignal(LexicalSignal):
+    """BM25 over an article's path and text."""
+
+    kind = name = "bm25"
+    info = SignalInfo(weight=1.0, words=WORDS["bm25"])
+
+    @staticmethod
+    def texts(source: SignalSource) -> list[str]:
+        """Return each article's path and text."""
+        return [article_text(article) for article in source.articles]
+
+    @classmethod
+    def doubt(cls, source: SignalSource) -> float:
+        """Return the doubt where an untrained encoder reads a question too: the less the more training questions have
+        shown what the signals are worth."""
+        untrained = any(member.kind == ZERO_SHOT for member in source.members)
+        return _HALF_DOUBT_AT / (len(source.questions) + _HALF_DOUBT_AT) if untrained else 0.0
+
+
+class HeadingsSignal(LexicalSignal):
+    """BM25 over an article's headings alone."""
+
+    kind = name = "headings"
+    # Headings are a few words long and hold each once: chosen on the dev questions of legi-fr and stard.
+    parameters: Mapping[str, float] = {"k1": 1.2, "b": 0.4}
+    info = SignalInfo(weight=0.1, words=WORDS["headings"])
+
+    @staticmethod
+    def texts(source: SignalSource) -> list[str]:
+        """Return each article's headings below its code; an article directly in its code has none."""
+        return [PATH_SEPARATOR.join(article.path[1:]) for article in source.articles]
+
+
+class CitingSignal(LexicalSignal):
+    """BM25 over the texts that cite an article."""
+
+    kind = name = "citing"
+    from_articles = False
+    own_words = 0.6
+    info = SignalInfo(weight=0.5, words=WORDS["citing"])
+
+    @staticmethod
+    def texts(source: SignalSource) -> list[str]:
+        """Return the titles and texts of those that cite each article."""
+        rows = {article.article_id: row for row, article in enumerate(source.articles)}
+        texts: list[list[str]] = [[] for _ in rows]
+        for citing in source.citing:
+            for article_id in citing.article_ids:
+                if article_id in rows:
+                    texts[rows[article_id]].append(f"{citing.title}\n{citing.text}")
+        return ["\n".join(citing_texts) for citing_texts in texts]
+
+    @classmethod
+    def doubt(cls, source: SignalSource) -> float:
+        """Return full doubt: a few texts may be about other things than a question."""
+        return 1.0
+
+
+def _read_doubt(path: Path) -> float:
+    if not path.is_file():
+        return 0.0
+    with artifacts.reading(path, "train the run again"):
+        return min(1.0, max(0.0, float(artifacts.read_json(path))))

@@ -1,0 +1,153 @@
+"""Late interaction: each word of a question with the word of an article that it lies nearest to."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from statgraph import artifacts
+from statgraph.encoders.inference.query_encoder import HeadEncoder
+from statgraph.law.allowed_rows import AllowedRows
+from statgraph.law.query import Ranked
+from statgraph.law.structure import gathered
+from statgraph.progress import counted
+from statgraph.retrieval.signals.centring import units
+from statgraph.retrieval.signals.dense import DenseSignal
+from statgraph.retrieval.signals.signal import (
+    TRAINED,
+    WORDS,
+    ZERO_SHOT,
+    Answer,
+    Asked,
+    EncodedSignal,
+    SignalInfo,
+    SignalSource,
+)
+from statgraph.runs.run import Run
+
+_MOST_ARTICLES = 5_000  # some 55 kB each
+_COMPARED = 100  # articles, the nearest by their one vector
+_AT_ONCE = 256  # texts in memory with the vectors of their tokens
+_TOKENS, _PLACES = "tokens.npy", "places.npz"
+
+
+class MaxSimSignal:
+    """The mean over a question's tokens of the cosine of the nearest token of an article (Khattab and Zaharia 2020,
+    equation 3, by the number of tokens), both as the untrained transformer gives them.
+
+    Only the 100 articles are compared that are nearest by the vectors of the zero-shot member: all others have the
+    lowest score of these.
+
+    Args:
+        tokens: of all articles one after another, (tokens, width) int8.
+        scales: (tokens,) float32: times a token's components they are a vector of length 1.
+        starts: (articles + 1,) int64: where an article's tokens begin, and the next one's.
+        member: whose transformer reads the question.
+    """
+
+    kind = name = "maxsim"
+    info = SignalInfo(weight=1.0, words=WORDS["maxsim"])
+
+    def __init__(self, tokens: np.ndarray, scales: np.ndarray, starts: np.ndarray, member: DenseSignal):
+        self._tokens = tokens
+        self._scales = scales
+        self._starts = starts
+        self.member = member
+
+    @staticmethod
+    def write(source: SignalSource, folder: Path) -> bool:
+        """Save the articles' tokens; return whether these are few enough, and the run's transformers have learnt
+        nothing from questions."""
+        member = _reader(source.members)
+        if member is None or len(source.articles) > _MOST_ARTICLES:
+            return False
+        existing = source.reuse_from and source.reuse_from / MaxSimSignal.name
+        if existing and existing.is_dir():
+            shutil.copytree(existing, folder, dirs_exist_ok=True)
+            return True
+        # The headings further up are the same for many articles, and would be near every word of a question on them.
+        texts = ["\n".join(filter(None, (a.path[-1], a.rubric, a.text))) for a in source.articles]
+        tokens, scales, counts, report = [], [], [0], counted(source.progress, "reading articles word by word")
+        for start in range(0, len(texts), _AT_ONCE):
+            vectors = member.encoder.base.passage_tokens(texts[start : start + _AT_ONCE])
+            counts += map(len, vectors)
+            known = units(np.concatenate(vectors))
+            scales.append(np.abs(known).max(axis=1) / np.iinfo(np.int8).max)
+            tokens.append(np.rint(known / scales[-1][:, None]).astype(np.int8))
+            report(len(counts) - 1, len(texts))
+        np.save(folder / _TOKENS, np.concatenate(tokens), allow_pickle=False)
+        np.savez(folder / _PLACES, scales=np.concatenate(scales), starts=np.cumsum(counts))
+        return True
+
+    @classmethod
+    def read(cls, folder: Path, run: Run, members: Sequence[EncodedSignal]) -> MaxSimSignal:
+        """Return the signal that `write` saved; the tokens stay on disk, memory-mapped.
+
+        Raises:
+            RunError: if it is damaged, or the run has other members than those that it was made with.
+        """
+        with artifacts.reading(folder, "train the run again"):
+            tokens = np.load(folder / _TOKENS, mmap_mode="r", allow_pickle=False)
+            with np.load(folder / _PLACES, allow_pickle=False) as saved:
+                scales, starts = saved["scales"], saved["starts"]
+            member = _reader(members)
+            if member is None or tokens.dtype != np.int8 or tokens.ndim != 2 or len(scales) != len(tokens):
+                raise ValueError("arrays of another kind, or no untrained transformer to read questions")
+            if starts.dtype != np.int64 or starts[-1] != len(tokens) or (np.diff(starts) < 1).any():
+                raise ValueError("other tokens than their places say")
+        return cls(tokens, scales, starts, member)
+
+    @property
+    def n_articles(self) -> int:
+        """Return how many articles it knows."""
+        return len(self._starts) - 1
+
+    def ask(self, asked: Asked) -> list[Answer]:
+        """Return the answer to each question."""
+        tokens = asked.tokens(self.member.encoder)
+        return [_Compared(self, *pair) for pair in zip(self.member.ask(asked), tokens, strict=True)]
+
+    def similarity(self, question: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return the similarity of a question's tokens (tokens, width) to those of articles, (rows,) float32."""
+        if not len(rows):
+            return np.empty(0, dtype=np.float32)
+        tokens, places = gathered((self._starts, self._tokens), rows)
+        scales, _ = gathered((self._starts, self._scales), rows)
+        centred = units(question) - self.member.centre.token
+        cosines = centred @ tokens.astype(np.float32).T * scales  # (question's tokens, articles' tokens)
+        return np.maximum.reduceat(cosines, np.searchsorted(places, np.arange(len(rows))), axis=1).mean(axis=0)
+
+
+class _Compared:
+    floor, confidence = None, 1.0
+
+    def __init__(self, signal: MaxSimSignal, nearest: Answer, tokens: np.ndarray):
+        self._signal = signal
+        self._nearest = nearest
+        self._tokens = tokens
+        self._known = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
+
+    def best(self, k: int, allowed: AllowedRows | None) -> Ranked:
+        rows = np.sort(self._nearest.best(_COMPARED, allowed).rows)
+        scores = self._signal.similarity(self._tokens, rows)
+        self._known = rows, scores
+        order = np.argsort(-scores, kind="stable")[:k]
+        return Ranked(rows[order], scores[order])
+
+    def scores(self, rows: np.ndarray) -> np.ndarray:
+        known, scores = self._known
+        if not len(known):
+            return np.zeros(len(rows), dtype=np.float32)
+        places = np.minimum(np.searchsorted(known, rows), len(known) - 1)
+        return np.where(known[places] == rows, scores[places], scores.min())
+
+
+def _reader(members: Sequence[EncodedSignal]) -> DenseSignal | None:
+    """Return the member of an untrained transformer; None without one, or beside one that has learnt: it knows more."""
+    transformers = [member for member in members if isinstance(member.encoder, HeadEncoder)]
+    if any(member.kind == TRAINED for member in transformers):
+        return None
+    return next((member for member in transformers if member.kind == ZERO_SHOT), None)

@@ -1,0 +1,108 @@
+"""The votes of the nearest training questions for the articles that answer them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from statgraph import artifacts
+from statgraph.encoders.inference.query_encoder import QueryEncoder
+from statgraph.errors import RunError
+from statgraph.retrieval.signals.signal import (
+    TRAINED,
+    WORDS,
+    AllScores,
+    Answer,
+    Asked,
+    EncodedSignal,
+    SignalInfo,
+    SignalSource,
+)
+from statgraph.runs.run import Run
+
+TEMPERATURE = 0.05
+_VECTORS, _LABELS, _MEMBER = "vectors.npy", "labels.npz", "member.json"
+
+
+class VotesSignal:
+    """Each training question votes for its articles by softmax(cosine / 0.05) over all training questions.
+
+    Args:
+        vectors: of the training questions by the encoder, (questions, width) float32.
+        labels: (labels, 2) int64: a row of `vectors` and that of an article that answers it.
+    """
+
+    kind = name = "votes"
+    info = SignalInfo(weight=0.15, learns=True, named=True, words=WORDS["votes"])
+
+    def __init__(self, vectors: np.ndarray, labels: np.ndarray, n_articles: int, encoder: QueryEncoder):
+        self._vectors = vectors
+        self._labels = labels
+        self.n_articles = n_articles
+        self._encoder = encoder
+
+    @staticmethod
+    def write(source: SignalSource, folder: Path) -> bool:
+        """Save the training questions as the first trained member encodes them, else the first; return whether there
+        are any."""
+        if not source.questions or not source.members:
+            return False
+        member = next((member for member in source.members if member.kind == TRAINED), source.members[0])
+        rows = {article.article_id: row for row, article in enumerate(source.articles)}
+        labels = [
+            (place, rows[article_id])
+            for place, question in enumerate(source.questions)
+            for article_id in question.article_ids
+            if article_id in rows
+        ]
+        vectors = member.encoder.encode([question.text for question in source.questions])
+        np.save(folder / _VECTORS, vectors, allow_pickle=False)
+        np.savez(folder / _LABELS, labels=np.array(labels, dtype=np.int64), n_articles=len(source.articles))
+        artifacts.write_json(folder / _MEMBER, member.name)
+        return True
+
+    @classmethod
+    def read(cls, folder: Path, run: Run, members: Sequence[EncodedSignal]) -> VotesSignal:
+        """Return the signal that `write` saved.
+
+        Raises:
+            RunError: if it is damaged, or the member whose encoder it needs is not in the run.
+        """
+        with artifacts.reading(folder, "train the run again"):
+            name = artifacts.read_json(folder / _MEMBER)
+            vectors = np.load(folder / _VECTORS, allow_pickle=False)
+            with np.load(folder / _LABELS, allow_pickle=False) as saved:
+                labels, n_articles = saved["labels"], int(saved["n_articles"])
+            if (
+                vectors.ndim != 2
+                or not np.isfinite(vectors).all()
+                or labels.dtype != np.int64
+                or labels.shape[1:] != (2,)
+            ):
+                raise ValueError("arrays of another kind")
+            if (labels < 0).any() or (labels >= (len(vectors), n_articles)).any():
+                raise ValueError("labels of questions or articles that are not there")
+        member = next((member for member in members if member.name == name), None)
+        if member is None:
+            raise RunError(f"{folder}: made by member '{name}', which the run does not have; train it again")
+        if member.width != vectors.shape[1]:
+            raise RunError(
+                f"{folder / _VECTORS}: vectors of width {vectors.shape[1]}, where member '{name}' has {member.width}; "
+                "train the run again"
+            )
+        return cls(vectors, labels, n_articles, member.encoder)
+
+    def ask(self, asked: Asked) -> list[Answer]:
+        """Return the votes for all articles, each from 0 to 1."""
+        queries = asked.vectors(self._encoder)
+        lengths = np.linalg.norm(queries, axis=1)[:, None] * np.linalg.norm(self._vectors, axis=1)
+        cosines = queries @ self._vectors.T / np.maximum(lengths, 1e-12)  # (asked, training questions)
+        weights = np.exp((cosines - cosines.max(axis=1, keepdims=True)) / TEMPERATURE)
+        weights /= weights.sum(axis=1, keepdims=True)
+        return [AllScores(self._votes(question_weights)) for question_weights in weights]
+
+    def _votes(self, weights: np.ndarray) -> np.ndarray:
+        questions, articles = self._labels.T
+        return np.bincount(articles, weights[questions], minlength=self.n_articles).astype(np.float32)

@@ -1,0 +1,333 @@
+"""The rankers that a reader expects beside an ensemble, each with what is best on the dev questions: BM25 over fields,
+BM25 with feedback, BM25 together with an encoder, a linear ranker, the best signal alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+import numpy as np
+
+from statgraph.encoders.article_text import PATH_SEPARATOR, article_texts
+from statgraph.evaluation.metrics import DEPTH, QUALITY, question_metrics
+from statgraph.law.query import Ranked
+from statgraph.law.records import Corpus
+from statgraph.retrieval.lexical.analysis import analyser, question_analyser
+from statgraph.retrieval.lexical.bm25 import best_rows, idf
+from statgraph.retrieval.ranking.features import OF_CITED, OF_CITING, OF_SECTION, SUM, Features
+from statgraph.retrieval.ranking.learnt import ranked
+from statgraph.retrieval.search.ensemble_run import read_ensemble
+from statgraph.retrieval.search.retriever import Retriever
+from statgraph.studies.ablation import AblationRuns, held_out_features
+from statgraph.studies.running import Alone, CorpusRuns, PlannedRun
+from statgraph.studies.store import RunResult
+from statgraph.systems.job import TrainingOptions
+from statgraph.systems.learning import questions_to_learn_from
+
+_SPLIT = "dev"
+_AT_ONCE = 64
+_SHORT = {"k1": (0.6, 0.9, 1.2, 1.5, 2.0, 2.5, 3.5, 5.0, 8.0), "b": tuple(np.linspace(0.1, 1, 10).round(1).tolist())}
+_WEIGHTS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)  # beside the text's 1
+FIELDS = {"path": _WEIGHTS, "rubric": _WEIGHTS, **_SHORT}
+FEEDBACK = {"articles": (2, 5, 10, 20, 40), "terms": (5, 10, 20, 40, 80, 160), "weight": (0.1, 0.2, 0.3, 0.5, 0.7, 0.9)}
+RECIPROCAL = {"k": (5, 10, 20, 60)}
+SUMMED = {"bm25": tuple(np.linspace(0, 1, 21).round(2).tolist())}
+_COMMON, _FEW = 0.1, 10  # a term of more of the articles is no feedback, as in Anserini, unless these are few
+_PENALTIES = (0.01, 0.1, 1.0, 10.0)
+_HARD, _NEGATIVES, _FOLDS = 200, 20, 5
+
+Score = Callable[[Sequence[str]], np.ndarray]  # from questions to (questions, articles) float32
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Ranks all articles by a function of the questions; `chosen` is what dev chose for it."""
+
+    score: Score
+    chosen: Mapping[str, object]
+
+    def rank(self, questions: Sequence[str], k: int) -> list[Ranked]:
+        """Return the best `k` articles for each question, ties by row."""
+        return [
+            Ranked(rows, scores[rows]) for scores in _in_parts(self.score, questions) for rows in [best_rows(scores, k)]
+        ]
+
+
+class WordCounts:
+    """How often each term occurs in each article, whole and by field, and BM25 over these counts."""
+
+    def __init__(self, corpus: Corpus, *, stop_words: bool):
+        from sklearn.feature_extraction.text import CountVectorizer
+
+        by_term = CountVectorizer(analyzer=analyser(corpus.language), dtype=np.float32)
+        self.whole = by_term.fit_transform(article_texts(corpus.articles))  # (articles, terms)
+        vocabulary = by_term.vocabulary_
+        texts = {
+            "path": [PATH_SEPARATOR.join(article.path) for article in corpus.articles],
+            "rubric": [article.rubric for article in corpus.articles],
+            "text": [article.text for article in corpus.articles],
+        }
+        self.fields = {name: by_term.transform(field) for name, field in texts.items() if any(field)}
+        asked = question_analyser(corpus.language, stop_words=stop_words)
+        self._asked = CountVectorizer(analyzer=asked, vocabulary=vocabulary, dtype=np.float32)
+        self.holding = np.diff(self.whole.tocsc().indptr)  # (terms,) articles that hold the term
+        self._idf = idf(len(texts["text"]), self.holding).astype(np.float32)
+
+    def asked(self, questions: Sequence[str]):
+        """Return how often each question has each term, (questions, terms) sparse."""
+        return self._asked.transform(questions)
+
+    def weights(self, *, k1: float, b: float, **of_fields: float):
+        """Return BM25's weight of each term in each article, (terms, articles) sparse. With weights `of_fields` a term
+        occurs as often as the weighted sum over the fields says, each for its own length (BM25F: Robertson and Zaragoza
+        2009, section 3.6)."""
+        fields = {name: self.fields[name] for name in of_fields} if of_fields else {"": self.whole}
+        total = sum(of_fields.get(name, 1.0) * _shortened(counts, b) for name, counts in fields.items()).tocsr()
+        total.data = total.data / (k1 + total.data) * self._idf[total.indices]
+        return total.T.tocsr()
+
+    def expanded(self, asked, scores: np.ndarray, *, articles: int, terms: int, weight: float):
+        """Return the questions with the terms of their best articles, RM3 (Abdul-Jaleel et al. 2004)."""
+        from scipy.sparse import csr_matrix, diags, vstack
+
+        lines = []
+        for row, by_article in enumerate(scores):
+            question, best = asked[[row]], best_rows(by_article, articles)
+            held = self.whole[best]
+            shares = diags(by_article[best] / np.maximum(np.asarray(held.sum(axis=1)).ravel(), 1)) @ held
+            model = np.asarray(shares.sum(axis=0)).ravel()
+            model[self.holding > max(_FEW, _COMMON * len(by_article))] = 0
+            model[np.argsort(-model, kind="stable")[terms:]] = 0
+            own = question / max(float(question.sum()), 1)
+            lines.append((1 - weight) * own + weight * csr_matrix(model / max(float(model.sum()), 1e-12)))
+        return vstack(lines).astype(np.float32)
+
+
+class LinearRanker:
+    """Score = weighted sum of what the fixed ranker sees too, by weights that are learnt."""
+
+    kind = "linear"
+    keeps_first = False
+
+    def __init__(self, names: Sequence[tuple[str, str]], weights: np.ndarray):
+        self._weights = dict(zip(names, weights.tolist(), strict=True))
+
+    def scores(self, candidates: Features) -> np.ndarray:
+        """Return the score of each candidate, (candidates,) float32."""
+        return self.contributions(candidates).sum(axis=1)
+
+    def contributions(self, candidates: Features) -> np.ndarray:
+        """Return what each feature adds to the score and, last, 0 for every candidate, (candidates, features + 1)."""
+        weights = np.array([self._weights.get(name, 0.0) for name in candidates.names], dtype=np.float32)
+        return np.pad(candidates.values * weights, ((0, 0), (0, 1)))
+
+
+@dataclass(frozen=True)
+class BaselineRuns(CorpusRuns):
+    """The rows of a table with baselines, each over what its system trains."""
+
+    def _carried_out(self, planned: PlannedRun, options: TrainingOptions) -> RunResult:
+        if not planned.row.baseline:
+            return super()._carried_out(planned, options)
+        ranker, chosen, run, resumed = BASELINES[planned.row.baseline](self, planned, options)
+        about = self._about(planned, run, resumed) | {"chosen": dict(chosen)}
+        return RunResult(self._metrics_of(ranker), about)
+
+    def quality(self, ranker) -> float:
+        """Return the mean ranking quality of a ranker over the dev questions."""
+        questions = self.corpus.split(_SPLIT)
+        rankings = [each.rows for each in ranker.rank([question.text for question in questions], DEPTH)]
+        labels = self.corpus.label_rows(questions)
+        return float(question_metrics(rankings, labels, len(self.corpus.articles))[QUALITY].mean())
+
+    def best(self, grid: Mapping[str, Sequence], ranker: Callable[[Mapping], Score]) -> Scored:
+        """Return the ranker that is best on dev by coordinate ascent: from the middle of the grid, one parameter after
+        the other takes the value that is best beside the rest, until none changes."""
+
+        @cache
+        def quality(values: tuple) -> float:
+            return self.quality(Scored(ranker(dict(zip(grid, values, strict=True))), {}))
+
+        chosen, before = tuple(values[len(values) // 2] for values in grid.values()), None
+        while chosen != before:
+            before = chosen
+            for place, values in enumerate(grid.values()):
+                beside = [(*chosen[:place], value, *chosen[place + 1 :]) for value in values]
+                chosen = max([chosen, *beside], key=quality)  # the first of equals
+        named = dict(zip(grid, chosen, strict=True))
+        return Scored(ranker(named), named)
+
+    def _variants(self, planned: PlannedRun) -> list[str]:
+        baseline = planned.row.baseline
+        return super()._variants(planned) + ([f"baseline {baseline}"] if baseline else [])
+
+
+def _fields(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions):
+    run, resumed = runs.trained(planned, options)
+    words = WordCounts(runs.corpus, stop_words=run.config.bm25.stop_words)
+    grid = {name: values for name, values in FIELDS.items() if name in (*words.fields, *_SHORT)}
+    best = runs.best(grid, lambda chosen: _bm25(words, {"text": 1.0, **chosen}))
+    return best, best.chosen, run, resumed
+
+
+def _feedback(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions):
+    run, resumed = runs.trained(planned, options)
+    words = WordCounts(runs.corpus, stop_words=run.config.bm25.stop_words)
+    weights = words.weights(k1=run.config.bm25.k1, b=run.config.bm25.b)
+
+    def expanding(chosen: Mapping) -> Score:
+        def score(questions: Sequence[str]) -> np.ndarray:
+            asked = words.asked(questions)
+            return (words.expanded(asked, (asked @ weights).toarray(), **chosen) @ weights).toarray()
+
+        return score
+
+    best = runs.best(FEEDBACK, expanding)
+    return best, best.chosen, run, resumed
+
+
+def _fused(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions, grid: Mapping, fuse: Callable):
+    run, resumed = runs.trained(planned, options)
+    tuned = runs.best_bm25(stop_words=False)
+    words = WordCounts(runs.corpus, stop_words=False)
+    by_words, by_vectors = _bm25(words, tuned), _by_vectors(Retriever.of(run), len(runs.corpus.articles))
+
+    @cache
+    def both(questions: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+        return by_words(questions), by_vectors(questions)
+
+    best = runs.best(grid, lambda chosen: lambda questions: fuse(*both(tuple(questions)), *chosen.values()))
+    return best, {**best.chosen, **{f"bm25.{name}": value for name, value in tuned.items()}}, run, resumed
+
+
+def _reciprocal(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions):
+    return _fused(runs, planned, options, RECIPROCAL, lambda one, other, k: _by_rank(one, k) + _by_rank(other, k))
+
+
+def _summed(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions):
+    return _fused(
+        runs, planned, options, SUMMED, lambda one, other, share: share * _units(one) + (1 - share) * _units(other)
+    )
+
+
+def _best_signal(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions):
+    run, resumed = runs.trained(planned, options)
+    ensemble = read_ensemble(run, len(runs.corpus.articles), device=run.config.device)
+    best = max(ensemble.signals, key=lambda signal: runs.quality(Alone(signal)))
+    return Alone(best), {"signal": best.name}, run, resumed
+
+
+def _linear(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions):
+    """Return an ensemble with a linear ranker, and the penalty that is best on held-out training questions."""
+    ensembles = AblationRuns(runs.corpus, runs.split, runs.store, runs.corpus_folder, runs.keep)
+    trained = ensembles.ensemble_of(planned, options)
+    questions = trained.questions
+    groups = np.array(questions_to_learn_from(runs.corpus, "train")[1])
+    features, labels = held_out_features(trained.learnt_from, questions), runs.corpus.label_rows(questions)
+    ensemble = trained.whole.ensemble
+    base = [ensemble.fixed.scores(each) for each in features]
+
+    def quality(penalty: float) -> float:
+        from sklearn.model_selection import GroupKFold
+
+        scores = [np.zeros(0)] * len(questions)
+        for learnt, unseen in GroupKFold(_FOLDS).split(groups, groups=groups):
+            ranker = linear_ranker(*([part[place] for place in learnt] for part in (features, labels, base)), penalty)
+            for place in unseen:
+                scores[place] = ranker.scores(features[place])
+        rankings = ranked(features, scores)
+        return float(question_metrics(rankings, labels, len(runs.corpus.articles))[QUALITY].mean())
+
+    penalty = max(_PENALTIES, key=quality)
+    ensemble.ranker = linear_ranker(features, labels, base, penalty)
+    ensembles.close([planned])
+    return ensemble, {"C": penalty}, trained.run, False
+
+
+BASELINES: Mapping[str, Callable] = {
+    "fields": _fields,
+    "feedback": _feedback,
+    "reciprocal": _reciprocal,
+    "summed": _summed,
+    "signal": _best_signal,
+    "linear": _linear,
+}
+
+
+def linear_ranker(
+    features: Sequence[Features], labels: Sequence[np.ndarray], base: Sequence[np.ndarray], penalty: float
+) -> LinearRanker:
+    """Return the ranker that logistic regression learns from pairs of a question's candidates, one that answers and one
+    that does not, drawn from those with the best `base` scores; questions count alike. `penalty` is sklearn's C.
+
+    Raises:
+        ValueError: if no question has an answer among its candidates.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    names = [name for name in features[0].names if name[1] == "scaled" and name[0] != SUM]
+    names += [(SUM, aspect) for aspect in (OF_SECTION, OF_CITING, OF_CITED)]
+    columns = [features[0].names.index(name) for name in names]
+    rng, pairs, counts = np.random.default_rng(0), [], []
+    for candidates, rows, scores in zip(features, labels, base, strict=True):
+        answers = np.isin(candidates.rows, rows)
+        values, wrong = candidates.values[:, columns], np.flatnonzero(~answers)
+        hard = wrong[np.argsort(-scores[wrong], kind="stable")[:_HARD]]
+        if answers.any() and len(hard):
+            drawn = rng.choice(hard, size=(int(answers.sum()), _NEGATIVES))
+            differences = values[answers][:, None] - values[drawn]  # (answers, negatives, columns)
+            pairs.append(differences.reshape(-1, len(columns)))
+            counts.append(len(pairs[-1]))
+    right, weights = np.concatenate(pairs), np.repeat(1 / np.array(counts), counts)
+    signs = np.where(np.arange(len(right)) % 2, 1.0, -1.0)  # either class has pairs
+    model = LogisticRegression(C=penalty, fit_intercept=False, max_iter=1000)
+    model.fit(right * signs[:, None], signs, sample_weight=weights)
+    return LinearRanker(names, model.coef_[0])
+
+
+def _bm25(words: WordCounts, parameters: Mapping[str, float]) -> Score:
+    @lru_cache(maxsize=1)  # tuning makes many of these matrices, and uses each at once
+    def weights():
+        return words.weights(**parameters)
+
+    return lambda questions: (words.asked(questions) @ weights()).toarray()
+
+
+def _by_vectors(retriever: Retriever, n_articles: int) -> Score:
+    def score(questions: Sequence[str]) -> np.ndarray:
+        scores = np.zeros((len(questions), n_articles), dtype=np.float32)
+        for row, found in enumerate(retriever.rank(list(questions), n_articles)):
+            scores[row, found.rows] = found.scores
+        return scores
+
+    return score
+
+
+def _in_parts(score: Score, questions: Sequence[str]) -> Iterator[np.ndarray]:
+    for start in range(0, len(questions), _AT_ONCE):
+        yield from score(questions[start : start + _AT_ONCE])
+
+
+def _shortened(counts, b: float):
+    """Return the counts (articles, terms) divided by 1 - b + b times the article's length in mean lengths."""
+    from scipy.sparse import diags
+
+    lengths = np.asarray(counts.sum(axis=1)).ravel()
+    damping = 1 - b + b * lengths / max(float(lengths.mean()), 1e-12)
+    return (diags((1 / np.maximum(damping, 1e-12)).astype(np.float32)) @ counts).tocsr()
+
+
+def _by_rank(scores: np.ndarray, k: int) -> np.ndarray:
+    """Return 1 / (k + rank) of each question's first `DEPTH` articles, 0 of the rest (Cormack et al. 2009)."""
+    fused = np.zeros_like(scores)
+    for row, by_article in enumerate(scores):
+        best = best_rows(by_article, DEPTH)
+        fused[row, best] = 1 / (k + 1 + np.arange(len(best)))
+    return fused
+
+
+def _units(scores: np.ndarray) -> np.ndarray:
+    """Return the scores of each question from 0, its lowest, to 1, its best."""
+    low, high = scores.min(axis=1, keepdims=True), scores.max(axis=1, keepdims=True)
+    return (scores - low) / np.maximum(high - low, 1e-12)

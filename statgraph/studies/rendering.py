@@ -1,0 +1,271 @@
+"""A finished table as Markdown (about it, the figures beside the paper's, differences, strata, times) and a picture.
+
+A table `by_set` has a part for each question set, intervals beside its figures, and adjusted p-values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from statgraph.contrib.plots.figures import bar_chart
+from statgraph.evaluation.significance import SIGNIFICANCE_LEVEL, Comparison, adjusted_p_values
+from statgraph.law.records import MAIN_SET, SPLITS, Corpus
+from statgraph.studies.spec import TableSpec
+from statgraph.studies.store import RunResult
+from statgraph.studies.summary import ALL, PARTS, RowSummary, strata_by_set
+
+ABSENT = "-"
+PAPER = "paper (BSARD)"
+_TIME_NOTE = (
+    "Means over seeds; memory is the highest of the process during the run. A first stage that another row had trained "
+    "with the same settings is taken from it, and then costs no time here. A member of an ensemble that another row "
+    "had trained is taken from it too; the time and memory that it took then are counted."
+)
+_DIFFERENCES = (
+    "In points, each question's value averaged over seeds: difference [95 % bootstrap interval], p of a paired "
+    "permutation test{adjusted}; n.s.: the interval holds 0, or p is 0.05 or more."
+)
+_ADJUSTED = _DIFFERENCES.format(
+    adjusted=", adjusted for the number of comparisons in its table (Benjamini and Hochberg)"
+)
+_FIGURES_BY_SET = (
+    "In percent: mean ± standard deviation over seeds [95 % bootstrap interval over questions, each with its mean over "
+    "seeds]. Seen: a training question has one of the question's articles. Not given away: the question names no "
+    "article, and is not the words of a training text that cites one of its articles, with or without others before."
+)
+_SIGNALS = (
+    "Each ensemble beside the one of its signals that is best alone in that metric on these very questions, which "
+    "favours the signal."
+)
+
+_TEACHER = ("teacher cosine", "teacher KL")
+_TEACHER_NOTE = (
+    "In the batches of the last epoch, means over seeds: the cosine of a question's vectors, the query encoder's and "
+    "the graph encoder's, and the KL divergence of their distributions over the batch's articles."
+)
+
+
+@dataclass(frozen=True)
+class About:
+    """The facts above a table: corpus, split, number of seeds, command, commits, machines, and what is missing."""
+
+    corpus: str
+    split: str
+    seeds: int
+    command: str
+    commits: tuple[str, ...]
+    machines: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+    left_out: str = ""
+
+
+def table_text(spec: TableSpec, rows: Sequence[RowSummary], about: About, *, picture: str = "") -> str:
+    """Return the whole of table.md; `picture` is the file name of the figure, if there is one."""
+    body = _body_by_set(spec, rows) if spec.by_set else _body(spec, rows, picture)
+    lines = [*opening(spec, about), *body, *_teachers(rows)]
+    lines += ["## Time and memory", "", _TIME_NOTE, "", *time_table(rows)]
+    return "\n".join(lines) + "\n"
+
+
+def corpus_line(corpus: Corpus) -> str:
+    """Return a corpus's name and sizes."""
+    sets = [
+        f"{name}: {', '.join(f'{split} {len(corpus.split(split, name)):,}' for split in SPLITS)}"
+        for name in corpus.question_sets or (MAIN_SET,)
+    ]
+    return f"{corpus.name} ({corpus.language}): {len(corpus.articles):,} articles; {'; '.join(sets)}"
+
+
+def opening(spec: TableSpec, about: About) -> list[str]:
+    """Return the lines above the figures: what they are of, and how to get them again."""
+    lines = [f"# {spec.title}", "", f"After {spec.source}.", ""]
+    lines += [f"- Corpus: {about.corpus}", f"- Split: {about.split}"]
+    if about.left_out:
+        lines.append(f"- Metrics {about.left_out}")
+    if about.seeds:
+        lines.append(f"- Seeds: {', '.join(map(str, range(about.seeds)))}; rows with nothing random: one run")
+    lines += [f"- Command: `{about.command}`", f"- Commit: {', '.join(about.commits) or ABSENT}"]
+    lines.append(f"- Machine: {'; '.join(about.machines) or ABSENT}")
+    if len(about.commits) > 1:
+        lines.append("- Rows were trained at different commits: see `commit` of each run in the JSON")
+    return [*lines, *(f"- Missing: {line}" for line in about.missing), ""]
+
+
+def main_tables(spec: TableSpec, rows: Sequence[RowSummary]) -> list[str]:
+    """Return the table over all questions, the paper's figures beside ours; `by_set` one for each question set."""
+    if not spec.by_set:
+        return main_table(spec, rows)
+    lines: list[str] = []
+    for name, strata in strata_by_set(rows[0].strata).items():
+        lines += [*([""] if lines else []), f"## {name}", "", *stratum_table(spec, rows, strata[ALL])]
+    return lines
+
+
+def main_table(spec: TableSpec, rows: Sequence[RowSummary]) -> list[str]:
+    """Return the table over all questions, in percent: mean ± standard deviation over seeds, then the paper's."""
+    in_paper = [metric for metric in spec.metrics if any(metric in row.paper for row in spec.rows)]
+    table = header(["row", "seeds", *spec.metrics, *([f"{metric}, {PAPER}" for metric in in_paper] or [PAPER])])
+    for row in rows:
+        paper = [row.spec.paper.get(metric) for metric in in_paper] or [None]
+        paper_cells = [ABSENT if value is None else f"{value:.1f}" for value in paper]
+        table.append(line([*_figures(spec, row, ALL), *paper_cells]))
+    return table
+
+
+def stratum_table(spec: TableSpec, rows: Sequence[RowSummary], stratum: str) -> list[str]:
+    """Return the table over the questions of one stratum."""
+    held = [row for row in rows if stratum in row.strata]
+    if not held:
+        return ["No question is of this kind."]
+    head = header(["row", "seeds", *spec.metrics])
+    return [
+        f"{held[0].n_questions[stratum]} questions.",
+        "",
+        *head,
+        *(line(_figures(spec, row, stratum)) for row in held),
+    ]
+
+
+def differences_table(rows: Sequence[RowSummary], stratum: str = ALL) -> list[str]:
+    """Return the difference of each row from the one that it is compared with, over the questions of a stratum."""
+    compared = {(row.spec.name, row.against): row.differences[stratum] for row in rows if stratum in row.differences}
+    if not compared:
+        return ["No two rows to compare yet."]
+    return [_DIFFERENCES.format(adjusted=""), "", *_comparison_table(("row", "against"), compared)]
+
+
+def time_table(rows: Sequence[RowSummary]) -> list[str]:
+    """Return what each row took: the mean over seeds of the seconds of each step, and the highest memory."""
+    lines = header(["row", "steps, s", "training and evaluation", "peak memory"])
+    for row in rows:
+        runs = list(row.results.values())
+        taken = [member for run in runs for member in run.about.get("taken", ())]
+        seconds = sum(run.about["seconds"] for run in runs) + sum(member["seconds"] for member in taken)
+        wall = f"{seconds / len(runs):.0f} s"
+        if any(run.about["resumed"] for run in runs):
+            wall += " (resumed: its last part alone)"
+        steps = [step for run in runs for step in run.about["steps"]]
+        peak = max((step["peak_mib"] for step in (*steps, *taken)), default=0)
+        lines.append(line([row.spec.name, _steps(runs), wall, f"{peak:,} MiB"]))
+    return lines
+
+
+def draw_rows(spec: TableSpec, rows: Sequence[RowSummary], path) -> None:
+    """Draw the metrics of a table's figure as bars, in percent; the whiskers are one standard deviation over seeds."""
+    values = {metric: [row.strata[ALL][metric] for row in rows] for metric in spec.figure}
+    means = {metric: [100 * value.mean for value in by_row] for metric, by_row in values.items()}
+    spread = {metric: [100 * (value.sd or 0) for value in by_row] for metric, by_row in values.items()}
+    bar_chart([row.spec.name for row in rows], means, spread, path, title=spec.title, ylabel="%")
+
+
+def header(names: Sequence[str]) -> list[str]:
+    """Return the two lines above a table's rows."""
+    return [line(names), line(["---"] * len(names))]
+
+
+def line(cells: Sequence[str]) -> str:
+    """Return a row of a table."""
+    return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
+
+
+def _body(spec: TableSpec, rows: Sequence[RowSummary], picture: str) -> list[str]:
+    lines = [*main_table(spec, rows), ""]
+    if spec.paper_read_in:
+        read = f"{PAPER}: the paper's figures on BSARD, read in {spec.paper_read_in}."
+        lines += [f"{read} On another corpus compare the order of the rows, not the size of the figures.", ""]
+    lines += [*(picture and [f"![{spec.title}]({picture})", ""]), "## Differences", "", *differences_table(rows), ""]
+    for part in PARTS:
+        lines += [f"## {part.title()} questions", "", *stratum_table(spec, rows, part), ""]
+        if any(part in row.differences for row in rows):
+            lines += [*differences_table(rows, part), ""]
+    return lines
+
+
+def _body_by_set(spec: TableSpec, rows: Sequence[RowSummary]) -> list[str]:
+    parts = {
+        f"{name}: {part}": stratum
+        for name, strata in strata_by_set(rows[0].strata).items()
+        for part, stratum in strata.items()
+    }
+    lines = [_FIGURES_BY_SET, "", *main_tables(spec, rows), ""]
+    for title, stratum in parts.items():
+        if not title.endswith(f": {ALL}"):
+            lines += [f"## {title}", "", *stratum_table(spec, rows, stratum), ""]
+    against = dict.fromkeys(row.against for row in rows if row.differences)
+    if against:
+        lines += [f"## Differences from {', '.join(against)}", "", _ADJUSTED, ""]
+        for title, stratum in parts.items():
+            compared = {(row.spec.name,): row.differences[stratum] for row in rows if stratum in row.differences}
+            lines += [f"### {title}", "", *_comparison_table(("row",), compared, adjusted=True), ""]
+    if any(row.best_signals for row in rows):
+        lines += ["## Beside the best signal alone", "", f"{_SIGNALS} {_ADJUSTED}", ""]
+        for title, stratum in parts.items():
+            best = {(row.spec.name,): row.best_signals[stratum] for row in rows if stratum in row.best_signals}
+            signals = {name: [signal for signal, _ in pairs.values()] for name, pairs in best.items()}
+            compared = {name: {metric: comparison for metric, (_, comparison) in best[name].items()} for name in best}
+            table = _comparison_table(("row",), compared, adjusted=True, signals=signals)
+            lines += [f"### {title}, best signal", "", *table, ""]
+    return lines
+
+
+def _teachers(rows: Sequence[RowSummary]) -> list[str]:
+    """Return a table of how alike student and teacher were in the last epoch of each row that noted it."""
+    noted = {row.spec.name: [run.about.get("learning_curve") or [{}] for run in row.results.values()] for row in rows}
+    noted = {name: [curve[-1] for curve in curves] for name, curves in noted.items()}
+    shown = {name: last for name, last in noted.items() if all(_TEACHER[0] in record for record in last)}
+    if not shown:
+        return []
+    lines = [f"## Student and teacher\n\n{_TEACHER_NOTE}\n", *header(["row", *_TEACHER])]
+    for name, last in shown.items():
+        means = [f"{np.mean([record[measure] for record in last]):.3f}" for measure in _TEACHER]
+        lines.append(line([name, *means]))
+    return [*lines, ""]
+
+
+def _figures(spec: TableSpec, row: RowSummary, stratum: str) -> list[str]:
+    """Return the cells of a row: its name, its number of seeds, and each metric in percent."""
+    cells = [row.spec.name, str(len(row.results))]
+    for metric in spec.metrics:
+        value, interval = row.strata[stratum][metric], row.intervals.get(stratum, {}).get(metric)
+        spread = "" if value.sd is None else f" ± {100 * value.sd:.1f}"
+        ends = "" if interval is None else f" [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
+        cells.append(f"{100 * value.mean:.1f}{spread}{ends}")
+    return cells
+
+
+def _comparison_table(
+    columns: tuple[str, ...],
+    compared: Mapping[tuple[str, ...], Mapping[str, Comparison]],
+    *,
+    adjusted: bool = False,
+    signals: Mapping[tuple[str, ...], Sequence[str]] | None = None,
+) -> list[str]:
+    """Return a table of comparisons (names of a row, as many as `columns` -> metric -> comparison), where asked for
+    with p-values adjusted for their number, and with the name of a signal in front of each."""
+    lines = header([*columns, *next(iter(compared.values()), {})])
+    p_values = [comparison.p_value for by_metric in compared.values() for comparison in by_metric.values()]
+    shown = iter(adjusted_p_values(p_values) if adjusted else p_values)
+    for names, by_metric in compared.items():
+        cells = [_difference(comparison, next(shown)) for comparison in by_metric.values()]
+        if signals:
+            cells = [f"{signal}: {cell}" for signal, cell in zip(signals[names], cells, strict=True)]
+        lines.append(line([*names, *cells]))
+    return lines
+
+
+def _difference(comparison: Comparison, p_value: float) -> str:
+    low, high = 100 * comparison.low, 100 * comparison.high
+    significant = (low > 0 or high < 0) and p_value < SIGNIFICANCE_LEVEL
+    p = "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+    return f"{100 * comparison.difference:+.1f} [{low:+.1f}, {high:+.1f}], {p}{'' if significant else ', n.s.'}"
+
+
+def _steps(runs: Sequence[RunResult]) -> str:
+    seconds: dict[str, list[float]] = {}
+    for run in runs:
+        for step in run.about["steps"]:
+            seconds.setdefault(step["name"], []).append(step["seconds"])
+    return ", ".join(f"{name} {np.mean(values):.0f}" for name, values in seconds.items())

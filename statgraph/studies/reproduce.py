@@ -1,0 +1,199 @@
+"""A whole table: the runs that it lacks are carried out, and the result is written into a folder."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from statgraph import artifacts
+from statgraph.errors import StatgraphError
+from statgraph.evaluation.metrics import left_out, left_out_note
+from statgraph.law.records import Corpus
+from statgraph.progress import Progress
+from statgraph.retrieval.search.evaluating import split_questions
+from statgraph.runs.folders import folder_name
+from statgraph.runs.kind import kind_of
+from statgraph.runs.provenance import commit
+from statgraph.studies.ablation import AblationRuns, with_signal_rows
+from statgraph.studies.analyses import ANALYSES
+from statgraph.studies.baselines import BaselineRuns
+from statgraph.studies.rendering import About, corpus_line, draw_rows, main_tables, opening, table_text
+from statgraph.studies.running import PlannedRun, machine, planned_runs, with_tuned_bm25
+from statgraph.studies.spec import GRID, TableSpec, measurable_on, short_name, without_metrics
+from statgraph.studies.store import RunBusyError, RunResult, RunStore
+from statgraph.studies.summary import summaries
+from statgraph.studies.table_files import MARKDOWN, VALUES, runs_of, table_values, write_values
+from statgraph.systems.job import TrainingOptions
+from statgraph.systems.presets import resolve_config
+
+PICTURE = "figure.png"
+RESULTS = Path("results")
+
+Display = Callable[[], AbstractContextManager[Progress]]
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which table, on what: the options of `statgraph reproduce`. `command` is the command line that asked for it."""
+
+    spec: TableSpec
+    seeds: int
+    split: str
+    work: Path
+    command: str
+    corpus_folder: str = ""
+    backbone: str = ""
+    settings: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    keep_runs: bool = False
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """A table that was written: its folder, its main part as Markdown lines, and a line for each run that is missing
+    although it was asked for."""
+
+    folder: Path
+    main: list[str]
+    missing: tuple[str, ...]
+
+
+def reproduce(
+    request: Request,
+    corpus: Corpus,
+    folder: Path,
+    *,
+    display: Display,
+    on_line: Callable[[str], None] = lambda line: None,
+) -> Reproduced:
+    """Carry out the runs of a table that are missing, and write it.
+
+    A run that fails or that another process works on is left out of the table and named in it; `only` names the rows
+    to run, the others are included as far as they have run before.
+
+    Args:
+        display: makes what shows the progress of one run.
+        on_line: gets a line on each run.
+
+    Raises:
+        UsageError: for a split without questions, an unknown row, or an invalid setting.
+        StatgraphError: why the last run failed, if no run succeeded.
+    """
+    split_questions(corpus, request.split)
+    if request.spec.analysis:
+        return _analysed(request, corpus, folder)
+    store = RunStore(request.work)
+    spec = with_tuned_bm25(measurable_on(request.spec, request.split), corpus, store)
+    if spec.ablation:
+        config = resolve_config(spec.rows[0].system, request.settings)
+        spec = with_signal_rows(spec, kind_of(config).for_corpus(config, corpus))
+    kind = AblationRuns if spec.ablation else BaselineRuns
+    runs = kind(corpus, request.split, store, request.corpus_folder, request.keep_runs)
+    plan = {"seeds": request.seeds, "backbone": request.backbone, "settings": request.settings}
+    wanted = planned_runs(spec, only=request.only, **plan)
+    problems = _carry_out(wanted, runs, display, on_line)
+    results: dict[str, dict[int, RunResult]] = {}
+    missing = {}
+    for planned in planned_runs(spec, **plan):
+        result = runs.result(planned)
+        if result is not None:
+            results.setdefault(planned.row.name, {})[planned.seed] = result
+        else:
+            missing[planned.name] = f"{planned.name}: {problems.get(planned.name, 'not run yet')}"
+    if not results:
+        raise next(reversed(problems.values()))
+    main = _write_table(replace(request, spec=spec), corpus, results, tuple(missing.values()), folder)
+    return Reproduced(folder, main, tuple(missing[run.name] for run in wanted if run.name in missing))
+
+
+def default_folder(request: Request, corpus_name: str) -> Path:
+    """Return where a table is written by default: its name, the corpus's and the backbone's, and the split's if that is
+    not test."""
+    spec = request.spec
+    parts = [spec.name, folder_name(corpus_name)]
+    if spec.backbones:
+        parts.append("backbones")
+    elif not spec.analysis and not spec.by_set:
+        auto = resolve_config("qabisar", request.settings).encoder.backbone
+        parts.append(folder_name(short_name(request.backbone or auto)))
+    if request.split != "test" and not spec.analysis:
+        parts.append(request.split)
+    return RESULTS / "-".join(parts)
+
+
+def _carry_out(
+    wanted: Iterable[PlannedRun], runs: BaselineRuns | AblationRuns, display: Display, on_line: Callable[[str], None]
+) -> dict[str, StatgraphError]:
+    """Carry out the runs that are missing; return why those failed that did, by run."""
+    problems: dict[str, StatgraphError] = {}
+    for planned in wanted:
+        try:
+            outcome = "already finished"
+            if runs.result(planned) is None:
+                start = time.perf_counter()
+                with display() as progress:
+                    result = runs.finished(planned, TrainingOptions(progress=progress))
+                outcome = f"mAP {100 * result.mean('mAP'):.1f}, {time.perf_counter() - start:.0f} s"
+        except StatgraphError as error:
+            problems[planned.name] = error
+            outcome = f"{'skipped' if isinstance(error, RunBusyError) else 'failed'}: {error}"
+        on_line(f"{planned.name}: {outcome}")
+    runs.close(wanted)
+    return problems
+
+
+def _write_table(
+    request: Request, corpus: Corpus, results: Mapping[str, Mapping[int, RunResult]], missing, folder: Path
+) -> list[str]:
+    """Write the table without the metrics that the corpus is too small for; return its main part."""
+    n_articles = len(corpus.articles)
+    spec = without_metrics(request.spec, left_out(n_articles))
+    rows = summaries(spec, results)
+    runs = runs_of(rows).values()
+    about = About(
+        corpus=corpus_line(corpus),
+        split=f"{request.split} ({len(corpus.split(request.split)):,} questions)",
+        seeds=request.seeds,
+        command=request.command,
+        commits=_distinct(commit for result in runs for commit in _commits(result)),
+        machines=_distinct(result.about["machine"] for result in runs),
+        missing=missing,
+        left_out=left_out_note(n_articles),
+    )
+    picture = PICTURE if spec.figure else ""
+    if picture:
+        draw_rows(spec, rows, folder / picture)
+    artifacts.write_text(folder / MARKDOWN, table_text(spec, rows, about, picture=picture))
+    write_values(folder / VALUES, table_values(spec, rows, about))
+    return main_tables(spec, rows)
+
+
+def _analysed(request: Request, corpus: Corpus, folder: Path) -> Reproduced:
+    spec = request.spec
+    analysis = ANALYSES[spec.analysis](corpus, folder / PICTURE)
+    about = About(
+        corpus=corpus_line(corpus),
+        split="dev" if spec.analysis == GRID else "none: articles alone",
+        seeds=0,
+        command=request.command,
+        commits=(commit(),),
+        machines=(machine("cpu"),),
+    )
+    lines = [*opening(spec, about), *analysis.lines, "", f"![{spec.title}]({PICTURE})"]
+    values = {"table": spec.name, "title": spec.title, "source": spec.source, "about": asdict(about)}
+    artifacts.write_text(folder / MARKDOWN, "\n".join(lines) + "\n")
+    write_values(folder / VALUES, values | dict(analysis.values))
+    return Reproduced(folder, list(analysis.lines), ())
+
+
+def _commits(result: RunResult) -> list[str]:
+    """Return the commits that a run and the members which it reused were trained at."""
+    taken = [member["commit"] for member in result.about.get("taken", ())]
+    return [result.about["commit"], *filter(None, taken)]
+
+
+def _distinct(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(values))

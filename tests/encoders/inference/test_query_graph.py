@@ -1,0 +1,68 @@
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from statgraph import quicken
+from statgraph.config import EnsembleConfig, RunConfig
+from statgraph.contrib.exports import query_graph
+from statgraph.encoders.inference.onnx_query import QUERY_GRAPHS
+from statgraph.encoders.inference.query_graph import add_query_graph, write_query_graph
+from statgraph.errors import ModelError
+from statgraph.runs import parts
+from statgraph.runs.run import Run
+
+pytest.importorskip("onnxruntime")
+
+
+def test_other_vectors_are_refused_and_a_previous_graph_stays(save_bert, monkeypatch, caplog):
+    folder = save_bert("mean")
+    (folder / QUERY_GRAPHS["float32"]).write_bytes(b"before")
+    files, optimized = sorted(folder.rglob("*")), query_graph._optimized
+
+    def without_attention(exported):
+        model = optimized(exported)
+        for tensor in model.graph.initializer:
+            if "qkv_weight" in tensor.name:
+                tensor.raw_data = bytes(len(tensor.raw_data))
+        return model
+
+    monkeypatch.setattr(query_graph, "_optimized", without_attention)
+    for precision in QUERY_GRAPHS:
+        with pytest.raises(ModelError, match=r"its vectors differ by .* than .*is not written"):
+            write_query_graph(folder, precision)
+    assert sorted(folder.rglob("*")) == files
+    assert (folder / QUERY_GRAPHS["float32"]).read_bytes() == b"before"
+    add_query_graph(folder)
+    (line,) = [record.getMessage() for record in caplog.records if record.name == add_query_graph.__module__]
+    assert "sentence-transformers encodes the questions" in line
+    assert "\n" not in line
+
+
+def test_a_static_encoder_needs_no_graph(quick_backbone, caplog):
+    with pytest.raises(ModelError, match="static encoder"):
+        write_query_graph(quick_backbone)
+    add_query_graph(quick_backbone)
+    assert not caplog.records
+    assert not (quick_backbone / QUERY_GRAPHS["float32"]).exists()
+
+
+@pytest.mark.parametrize("precision", QUERY_GRAPHS)
+def test_every_transformer_among_the_members_of_an_ensemble_gets_one(bm25_run, dense_run, save_bert, precision):
+    members = ("static@a", "transformer@b")
+    config = RunConfig(system="ensemble", retriever="ensemble", ensemble=EnsembleConfig(members=members))
+    replace(Run.read(bm25_run), config=config).write()
+    static, transformer = (bm25_run / "members" / name for name in ("static-a", "transformer-b"))
+    for folder in (static, transformer):
+        shutil.copytree(dense_run, folder)
+    encoder = transformer / parts.QUERY_ENCODER.name
+    shutil.rmtree(encoder)
+    shutil.move(save_bert("mean"), encoder)
+    done = quicken(bm25_run, precision)
+    assert done.paths == (encoder / QUERY_GRAPHS[precision],)
+    assert done.paths[0].is_file()
+    assert done.difference <= query_graph.TOLERANCES[precision]
+    shutil.rmtree(transformer)
+    shutil.copytree(static, transformer)
+    with pytest.raises(ModelError, match="members/static-a/query_encoder: a static encoder"):
+        quicken(bm25_run, precision)

@@ -1,0 +1,157 @@
+"""Acts and their versions as articles of a corpus."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from statgraph.formats.acts.drafting import ReadAct, draft_acts
+from statgraph.formats.acts.profile import profile_named
+from statgraph.formats.acts.reader import Act, ActArticle
+from statgraph.law.draft import Draft
+
+ONE = ActArticle("Art. 1", "Leads", "Dogs are led.", ("Part 1",), "art_1")
+TWO = ActArticle("Art. 2", "", "See article 1.", ("Part 1",), "art_2", targets=("#art_1__para_2", "/cats#art_1"))
+
+
+def version(day: str, *articles: ActArticle, place: str = "", **about: str) -> ReadAct:
+    act = Act(**{"act_id": "/dogs", "title": "Dog Act", "language": "en", "date": day} | about)
+    return ReadAct(act, articles, profile_named("akn"), place or f"{day}.xml")
+
+
+@pytest.fixture
+def drafted():
+    """Return a function that drafts acts; the draft's `references` are the counts."""
+
+    def draft_of(*read: ReadAct):
+        draft = Draft(name="dogs", language="en")
+        draft.references = draft_acts(draft, read)
+        return draft
+
+    return draft_of
+
+
+def dates(draft: Draft) -> dict[str, tuple[object, object]]:
+    return {
+        one.article_id: (one.metadata.get("valid_from", ""), one.metadata.get("valid_to", ""))
+        for one in draft.corpus().articles
+    }
+
+
+def test_an_act_becomes_a_code(drafted):
+    draft = drafted(version("2020-01-01", ONE, TWO))
+    first, second = draft.corpus().articles
+    assert (first.article_id, first.title, first.path) == ("/dogs#art_1", "Art. 1, Dog Act", ("Dog Act", "Part 1"))
+    assert (first.number, first.rubric, dict(first.metadata)) == ("Art. 1", "Leads", {})
+    assert second.metadata == {"references": ["/dogs#art_1"], "references_elsewhere": ["/cats#art_1"]}
+    assert (draft.references.resolved, draft.references.elsewhere) == (1, 1)
+
+
+def test_references_lead_to_other_acts_of_the_corpus(drafted):
+    cats = version("2020-01-01", replace(ONE, text="Cats roam."), act_id="/cats", title="Cat Act")
+    articles = drafted(version("2020-01-01", ONE, TWO), cats).corpus().articles
+    assert articles[1].metadata == {"references": ["/dogs#art_1", "/cats#art_1"]}
+    assert articles[2].path[0] == "Cat Act"
+
+
+def test_acts_of_one_title_are_told_apart_by_their_ids(drafted):
+    other = version("2020-01-01", ONE, act_id="/puppies")
+    assert [one.path[0] for one in drafted(version("", ONE), other).corpus().articles] == [
+        "Dog Act",
+        "Dog Act (/puppies)",
+    ]
+
+
+def test_the_title_stands_once_in_the_path(drafted):
+    article = replace(ONE, path=("DOG – ACT", "Part 1"))
+    assert drafted(version("", article)).corpus().articles[0].path == ("Dog Act", "Part 1")
+
+
+def test_only_what_changes_has_versions(drafted):
+    amended = replace(TWO, text="See article 1, always.")
+    draft = drafted(version("2024-01-01", ONE, amended), version("2020-01-01", ONE, TWO))
+    assert dates(draft) == {
+        "/dogs#art_1": ("2020-01-01", ""),
+        "/dogs#art_2@2020-01-01": ("2020-01-01", "2024-01-01"),
+        "/dogs#art_2": ("2024-01-01", ""),
+    }
+
+
+def test_repealed_and_new_articles_have_dates_and_stay_in_their_place(drafted):
+    three = replace(ONE, number="Art. 3", local_id="art_3")
+    draft = drafted(version("2020-01-01", ONE, TWO), version("2022-01-01", ONE, three))
+    assert dates(draft) == {
+        "/dogs#art_1": ("2020-01-01", ""),
+        "/dogs#art_2": ("2020-01-01", "2022-01-01"),
+        "/dogs#art_3": ("2022-01-01", ""),
+    }
+
+
+def test_an_article_can_come_back(drafted):
+    states = [version("2020-01-01", ONE, TWO), version("2021-01-01", ONE), version("2022-01-01", ONE, TWO)]
+    assert dates(drafted(*states)) == {
+        "/dogs#art_1": ("2020-01-01", ""),
+        "/dogs#art_2@2020-01-01": ("2020-01-01", "2021-01-01"),
+        "/dogs#art_2": ("2022-01-01", ""),
+    }
+
+
+def test_an_articles_own_dates_count(drafted):
+    old = replace(ONE, valid_from="2001-05-01")
+    new = replace(ONE, text="Dogs are led well.", valid_from="2023-05-01")
+    assert dates(drafted(version("2020-01-01", old), version("2024-01-01", new))) == {
+        "/dogs#art_1@2001-05-01": ("2001-05-01", "2023-05-01"),
+        "/dogs#art_1": ("2023-05-01", ""),
+    }
+    assert dates(drafted(version("2020-01-01", old, TWO)))["/dogs#art_1"] == ("2001-05-01", "")
+
+
+def test_ids_are_those_of_the_newest_version_alone(drafted):
+    """So that an update from one version to the next keeps them."""
+    amended = replace(ONE, text="Dogs are led well.")
+    both = drafted(version("2020-01-01", ONE), version("2024-01-01", amended))
+    alone = drafted(version("2024-01-01", amended))
+    assert {one.article_id for one in alone.corpus().articles} <= {one.article_id for one in both.corpus().articles}
+    assert alone.corpus().articles[0].article_id == "/dogs#art_1"
+
+
+def test_parts_of_a_version_are_joined(drafted):
+    annex = replace(ONE, number="Annex", local_id="annex", text="Fees.")
+    parts = [version("2020-01-01", ONE, place="act.xml"), version("2020-01-01", annex, place="annex.xml")]
+    assert list(dates(drafted(*parts))) == ["/dogs#art_1", "/dogs#annex"]
+    amended = version("2024-01-01", replace(ONE, text="Dogs run."), place="new.xml")
+    assert dates(drafted(*parts, amended))["/dogs#annex"] == ("2020-01-01", "")  # whose new file was not given
+
+
+def test_two_files_of_one_version_are_refused(drafted):
+    draft = drafted(version("", ONE, place="a.xml"), version("", ONE, place="b.xml"))
+    with pytest.raises(Exception, match=r"b\.xml: holds the act '/dogs' as another file does"):
+        draft.corpus()
+
+
+def test_numbers_that_repeat_get_ids_of_their_own(drafted):
+    annexed = replace(ONE, annex="annex I", local_id="Art. 1")
+    ids = [one.article_id for one in drafted(version("", ONE, annexed, annexed)).corpus().articles]
+    assert ids == ["/dogs#art_1", "/dogs#annex_I/Art._1", "/dogs#annex_I/Art._1~2"]
+
+
+def test_ids_that_hold_the_act_stay_as_they_are(drafted):
+    article = replace(ONE, local_id="/dogs/s1", annex="/dogs/schedule")
+    assert drafted(version("", article)).corpus().articles[0].article_id == "/dogs/s1"
+
+
+def test_what_has_no_number_is_cited_by_its_rubric(drafted):
+    (article,) = drafted(version("", replace(ONE, number=""))).corpus().articles
+    assert (article.title, article.rubric) == ("Leads, Dog Act", "Leads")
+
+
+def test_versions_side_by_side_end_where_the_next_begins(drafted):
+    days = {"Old.": "2000-01-01", "New.": "2020-01-01"}
+    old, new = (replace(ONE, text=text, valid_from=day) for text, day in days.items())
+    act = replace(version("2024-01-01", new, old, TWO), profile=profile_named("boe"))
+    articles = drafted(act).drafted_articles()
+    assert [(one.article_id, one.metadata["valid_from"], one.metadata.get("valid_to")) for one in articles[:2]] == [
+        ("/dogs#art_1@2000-01-01", "2000-01-01", "2020-01-01"),
+        ("/dogs#art_1", "2020-01-01", None),
+    ]

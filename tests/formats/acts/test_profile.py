@@ -1,0 +1,160 @@
+"""Profiles: what is wrong with one, which one a file gets, and what each of statgraph's own makes of a made-up act.
+
+`made_up/NAME.xml` is an act in the format of the profile NAME, `NAME.txt` beside it what must be read: the act, then
+each article with number, rubric and path; id, annex, dates and targets; text.
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from statgraph.errors import UsageError
+from statgraph.formats.acts.profile import profile_named, profile_names, recognised
+from statgraph.formats.acts.reader import ActReader, root_of
+
+MADE_UP = Path(__file__).parent / "made_up"
+
+
+def as_read(name: str) -> str:
+    """Return what is read from a made-up act, in the form of the files beside it."""
+    data = (MADE_UP / f"{name}.xml").read_bytes()
+    reader = ActReader(io.BytesIO(data), profile_named(name), f"{name}.xml")
+    articles = list(reader)
+    act = reader.act
+    lines = [" | ".join((act.act_id, act.title, act.language, act.licence, act.date))]
+    for one in articles:
+        lines += ["", " | ".join((one.number, one.rubric, " > ".join(one.path)))]
+        lines += [" | ".join((one.local_id, one.annex, one.valid_from, one.valid_to, " ".join(one.targets))), one.text]
+    lines += ["", f"without text {reader.repealed}, quoted {reader.quoted}", ""]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("name", profile_names())
+def test_a_made_up_act_of_each_format(name):
+    assert as_read(name) == (MADE_UP / f"{name}.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", profile_names())
+def test_each_format_is_recognised(name):
+    head = (MADE_UP / f"{name}.xml").read_bytes()
+    assert recognised(head, root_of(head)).name == name
+
+
+@pytest.mark.parametrize("head", [b"<html><body>A lamp.</body></html>", b"<lamps/>", b"{}", b""])
+def test_other_files_are_of_no_format(head):
+    assert recognised(head, root_of(head)) is None
+
+
+@pytest.fixture
+def profile_of(tmp_path):
+    def written(text: str):
+        path = tmp_path / "lamps.yaml"
+        path.write_text(text, encoding="utf-8")
+        return profile_named(str(path))
+
+    return written
+
+
+# A whole profile for a format that there is not, as docs/formats.md might teach it.
+LAMPLAND = """
+summary: Official gazette of Lampland
+act:
+  id: "@nr"                      # an attribute of the root element
+  title: head/name               # the text of <name> in <head>
+  language: =en                  # these words themselves
+  date: head/state ~ \\d{8}      # the first eight digits of <state>
+headings:
+  elements: [part, chapter]      # elements that contain what they head
+  number: nr
+  title: name
+articles:
+  elements: rule
+  number: =Rule + nr             # the word, a blank, the text of <nr>
+  rubric: [name, ../name]        # its own title, or else that of what it is in
+  id: "@id"
+  valid_from: "@since"
+annexes:
+  elements: annex
+  title: name
+lines: [para, item]              # each begins a line
+marks: [nr]                      # (1) stays in front of the text behind it
+leave_out: [head, note]
+quoted: [quote]                  # rules inside it are text
+references:
+  elements: see
+  target: "@rule"
+  pattern: ^(?:(?P<act>[^#]*)#)?(?P<article>.+)$
+empty: ['Repealed\\.?']
+"""
+GAZETTE = """<gazette nr="L 7"><head><name>Lamp Act</name><state>of 20240131, as amended</state></head>
+<part><nr>Part 1</nr><name>Light</name><rule id="r1" since="2020-02-01"><nr>1</nr><para><nr>(1)</nr> Lamps burn:
+<item><nr>(a)</nr>at night<note>Sic.</note>;</item>
+<item><nr>(b)</nr>under <see rule="r2">Rule 2</see>.</item></para></rule>
+<chapter><name>Glass</name><rule id="r2"><nr>2</nr>
+<para>Insert: <quote><rule><nr>9</nr><para>Dogs bark.</para></rule></quote></para></rule>
+<rule id="r3"><nr>3</nr><para>Repealed.</para></rule></chapter></part>
+<annex><name>Fees</name><table><tr><td>lamp</td><td>5</td></tr></table></annex></gazette>"""
+
+
+def test_a_profile_of_ones_own(profile_of, read_act):
+    gazette = read_act(GAZETTE, profile_of(LAMPLAND))
+    first, second, annex = gazette.articles
+    assert (first.number, first.rubric, first.path) == ("Rule 1", "Light", ("Part 1 Light",))
+    assert first.valid_from == "2020-02-01"
+    assert first.text == "(1) Lamps burn:\n(a) at night;\n(b) under Rule 2."
+    assert first.targets == ("r2",)
+    assert second.path == ("Part 1 Light", "Glass")
+    assert second.text == "Insert:\n9 Dogs bark."
+    assert (annex.rubric, annex.text) == ("Fees", "lamp | 5")
+    assert (gazette.act.act_id, gazette.act.title, gazette.act.date) == ("L 7", "Lamp Act", "2024-01-31")
+    assert (gazette.repealed, gazette.quoted, gazette.left_out["note"]) == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("articles: {elements: [sec tion]}", "'articles.elements': 'sec tion' names no element; write it like section"),
+        ("articles: {elements: 'p[class'}", "'articles.elements': 'p[class' names no element"),
+        (
+            "articles: {elements: a, number: 'num['}",
+            "'articles.number': 'num[' is no place of a text; write it like num",
+        ),
+        ("articles: {elements: a, number: 'num ~ (('}", "'articles.number': '((' is no regular expression"),
+        ("articles: {elements: a}\nremove: '('", "'remove': '(' is no regular expression"),
+        ("articles: {elements: a}\nwrite: dots", "'write': 'dots' has no ' = '; write it like Omissis = ..."),
+        ("articles: {elements: a}\nlinse: [p]", "'linse' is not a setting; did you mean 'lines'?"),
+        ("articles: {elements: a, rubrics: b}", "'articles.rubrics' is not a setting; did you mean 'articles.rubric'?"),
+        ("articles: [section]", "'articles' is a group of settings; set one of articles.elements"),
+        ("articles: {elements: [{a: b}]}", "'articles.elements' holds {'a': 'b'}, which is no text; put it in quotes"),
+        ("articles: {elements: a}\nheadings: {digits: some}", "'headings.digits' must be a whole number (got 'some')"),
+        ("articles: {elements: a}\nsyntax: sgml", "syntax: must be one of xml, html (got 'sgml')"),
+        ("articles: {elements: a}\nbased_on: akk", "'based_on' is 'akk'; use one of akn, "),
+        ("articles: {elements: a}\nhook: fix", "unknown hook of a profile 'fix'"),
+        ("summary: lamps", "'articles.elements' is missing; name the elements of articles"),
+        ("- a", "holds no keys; begin with 'articles:'"),
+        ("articles: {elements: [a[1]}", "lamps.yaml:1: invalid YAML"),
+    ],
+)
+def test_a_mistake_is_one_line_with_key_value_and_remedy(profile_of, text, problem):
+    with pytest.raises(UsageError) as caught:
+        profile_of(text)
+    assert problem in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_profile_lists_the_known(tmp_path):
+    with pytest.raises(UsageError, match="unknown profile 'latin'; choose from akn, "):
+        profile_named("latin")
+    with pytest.raises(UsageError, match="cannot be read"):
+        profile_named(str(tmp_path / "gone.yaml"))
+
+
+def test_a_profile_adds_to_the_one_it_is_based_on(profile_of):
+    profile = profile_of("based_on: akn\nleave_out: [inherited, stamp]\nquoted: [box]")
+    assert profile.settings.leave_out == (*profile_named("akn").settings.leave_out, "stamp")
+    assert profile.settings.quoted == ("box",)
+    assert profile.settings.articles == profile_named("akn").settings.articles
+    assert profile.settings.recognise.root == ()

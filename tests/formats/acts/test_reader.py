@@ -1,0 +1,254 @@
+from dataclasses import replace
+
+import pytest
+
+from statgraph.errors import CorpusError
+from statgraph.formats.acts.profile import Profile, ProfileSettings
+from statgraph.formats.acts.reader import iso_date, language_code
+from statgraph.settings import overlaid
+
+AKN = """<akomaNtoso xmlns="http://docs.oasis-open.org/legaldocml/ns/akn/3.0"><act>
+<meta><identification><FRBRWork><FRBRuri value="/akn/xx/act/dogs"/></FRBRWork><FRBRExpression>
+<FRBRdate date="2024-05-01"/><FRBRlanguage language="eng"/></FRBRExpression></identification></meta>
+<preface><longTitle><p>Dog <docTitle>Dog Act</docTitle></p></longTitle></preface>
+<body><chapter><num>Chapter 1</num><heading>General</heading>
+<article eId="art_1"><num>Art. 1.</num><heading>Leads</heading><paragraph><num>(1)</num><list>
+<intro><p>Dogs are kept:</p></intro><point><num>(a)</num><content><p>on leads<authorialNote><p>As
+amended.</p></authorialNote>; and</p></content></point><point><num>(b)</num><content><p>off
+<ref href="#art_2__para_1">article 2(1)</ref> roads.</p></content></point></list></paragraph></article></chapter>
+<chapter><num>Chapter 2</num><heading>Duties</heading><section><heading>Owners</heading>
+<article eId="art_2"><num>Art. 2</num><paragraph><content><p>The Cat Act reads: <quotedStructure>
+<article eId="art_9"><num>Art. 9</num><content><p>Cats roam.</p></content></article></quotedStructure></p>
+</content></paragraph></article></section><article eId="art_3"><num>Art. 3</num></article></chapter></body>
+<attachments><attachment eId="att_1"><heading>Annex</heading><doc><mainBody><table><tr><td>Size</td><td>Fee</td></tr>
+<tr><td>small</td><td>5</td></tr></table></mainBody></doc></attachment></attachments></act></akomaNtoso>"""
+
+
+@pytest.fixture
+def dogs(read_act):
+    return read_act(AKN, "akn")
+
+
+def test_articles_have_number_rubric_path_and_id(dogs):
+    first, second, annex = dogs.articles
+    assert (first.number, first.rubric, first.local_id, first.line) == ("Art. 1", "Leads", "art_1", 6)
+    assert first.path == ("Chapter 1 General",)
+    assert second.path == ("Chapter 2 Duties", "Owners")
+    assert (annex.rubric, annex.local_id, annex.text) == ("Annex", "att_1", "Size | Fee\nsmall | 5")
+    assert dogs.act.act_id == "/akn/xx/act/dogs"
+    assert (dogs.act.title, dogs.act.language, dogs.act.date) == ("Dog Act", "en", "2024-05-01")
+
+
+def test_marks_stay_with_their_text_and_notes_go(dogs):
+    text = dogs.articles[0].text
+    assert text == "(1) Dogs are kept:\n(a) on leads; and\n(b) off article 2(1) roads."
+    assert dogs.articles[0].targets == ("#art_2__para_1",)
+
+
+def test_what_is_quoted_is_text_and_what_is_empty_is_counted(dogs):
+    assert dogs.articles[1].text == "The Cat Act reads:\nArt. 9 Cats roam."
+    assert (dogs.quoted, dogs.repealed, dogs.left_out["meta"]) == (1, 1, 1)
+
+
+def test_headings_are_found_with_their_lines(dogs):
+    assert [(one.depth, one.title) for one in dogs.headings] == [
+        (1, "Chapter 1 General"),
+        (1, "Chapter 2 Duties"),
+        (2, "Owners"),
+        (1, "Annex"),
+    ]
+    assert dogs.headings[0].line == 5
+
+
+LAUGHS = "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip("abcdefgh", "bcdefghi", strict=True))
+
+
+@pytest.mark.parametrize(
+    ("hostile", "keyword"),
+    [
+        (f'<!DOCTYPE a [<!ENTITY a "{"ha" * 50}">{LAUGHS}]><act>&i;</act>', "amplification"),
+        ('<!DOCTYPE a [<!ENTITY e SYSTEM "file:///etc/hostname">]><act>&e;</act>', "'&e;' has no text in this file"),
+        ('<!DOCTYPE a SYSTEM "http://127.0.0.1:9/a.dtd"><act>&nbsp;</act>', "expand it first, such as with xmllint"),
+        ("<p>" * 3000 + "</p>" * 3000, "depth"),
+        (AKN[: len(AKN) // 2], "act.xml:"),
+        (AKN.replace("body>", "x:body>"), "Namespace prefix x"),
+        (AKN.encode("utf-16")[2:], "act.xml"),
+        ('<?xml version="1.0" encoding="utf-8"?><act>\xe9t\xe9</act>'.encode("latin-1"), "act.xml:1"),
+        (b"\x00\x01\x02", "act.xml"),
+        (b"", "act.xml"),
+    ],
+)
+def test_hostile_and_broken_files_are_refused_in_one_line(read_act, hostile, keyword):
+    with pytest.raises(CorpusError) as caught:
+        read_act(hostile, "akn")
+    assert keyword in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_external_dtd_is_not_loaded(read_act):
+    """Nothing listens on that port: loading it would fail."""
+    assert len(read_act(f'<!DOCTYPE akomaNtoso SYSTEM "http://127.0.0.1:9/a.dtd">{AKN}', "akn").articles) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("20240131", "2024-01-31"),
+        ("2024-01-31T10:00:00", "2024-01-31"),
+        ("31.1.2024", "2024-01-31"),
+        ("9999-12-31", ""),
+        ("0001-01-01", ""),
+        ("2024-02-31", ""),
+        ("soon", ""),
+    ],
+)
+def test_dates(text, expected):
+    assert iso_date(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ita", "it"),
+        ("en-US", "en"),
+        ("EN", "en"),
+        ("http://example.org/language/FRA", "fr"),
+        ("roh", "rm"),
+        ("", ""),
+        ("x", ""),
+    ],
+)
+def test_languages(text, expected):
+    assert language_code(text) == expected
+
+
+def profile(**keys) -> Profile:
+    return Profile("test", overlaid(ProfileSettings(), keys, place="test"))
+
+
+FLAT = """<html><body><p class="law">Lamp Act</p><p class="h1">Title I</p><p class="t">Light</p>
+<p class="h2">Chapter 1</p>
+<p class="art">Article 1</p><p class="rub">Burning</p><p>Lamps burn.<p>At night.
+<div><p class="art">Article 2</p><p>Glass &eacute; &amp; tin.</p></div>
+<P class="h1">Title II</P><p class="art x">Article 3</p>
+<p>The end<table><tr><td>a</td><td>1</td></tr></table></body></html>"""
+
+
+def test_articles_and_headings_without_containers(read_act):
+    """As in tag soup: an article is what follows its first line, a heading stands before what it heads."""
+    rules = profile(
+        syntax="html",
+        act={"title": ["//p[class=law]"]},
+        headings={
+            "siblings": ["p[class=h1]", "p[class=h2]"], "continued_by": ["p[class=t]"], "title": ["."],
+        },
+        articles={"begins": ["p[class~=art]"], "number": ["p[class~=art]"], "rubric": ["p[class=rub]"]},
+    )  # fmt: skip
+    read = read_act(FLAT, rules)
+    assert [(one.number, one.rubric, one.path, one.text) for one in read.articles] == [
+        ("Article 1", "Burning", ("Title I Light", "Chapter 1"), "Lamps burn.\nAt night."),
+        ("Article 2", "", ("Title I Light", "Chapter 1"), "Glass é & tin."),
+        ("Article 3", "", ("Title II",), "The end\na | 1"),
+    ]
+    assert [(one.depth, one.title) for one in read.headings] == [
+        (1, "Title I Light"),
+        (2, "Chapter 1"),
+        (1, "Title II"),
+    ]
+    assert read.act.title == "Lamp Act"
+
+
+def test_levels_are_said_counted_or_begin_with_a_word(read_act):
+    whole = ["TITLE I Lamps CHAPTER 1 Light", "CHAPTER 2 Of the title", "TITLE II Glass"]
+    said = zip("121", ("010", "010010", "020"), whole, strict=True)
+    act = "".join(f'<h l="{level}" k="{key}">{title}</h><r>text</r>' for level, key, title in said)
+    for keys in ({"level": ["@l"]}, {"level": ["@k"], "digits": 3}):
+        rules = profile(articles={"elements": ["r"]}, headings={"siblings": ["h"], "title": ["."], **keys})
+        paths = [one.path for one in read_act(f"<a>{act}</a>", rules).articles]
+        assert paths == [(whole[0],), (whole[0], whole[1]), (whole[2],)]
+
+
+def test_a_heading_that_holds_several_is_split_by_its_words(read_act):
+    act = (
+        "<a><c><t>TITLE I Lamps CHAPTER 1 Light</t><r>a</r></c><c><t>CHAPTER 2 On the title</t><r>b</r></c>"
+        "<c><t>TITLE II Glass</t></c><c><t>Chapter 1 Tin</t><r>c</r></c></a>"
+    )
+    rules = profile(
+        articles={"elements": ["r"]}, headings={"elements": ["c"], "title": ["t"], "words": ["title", "chapter"]}
+    )
+    assert [one.path for one in read_act(act, rules).articles] == [
+        ("TITLE I Lamps", "CHAPTER 1 Light"),
+        ("TITLE I Lamps", "CHAPTER 2 On the title"),
+        ("TITLE II Glass", "Chapter 1 Tin"),
+    ]
+
+
+def test_an_annex_is_an_article_for_each_lowest_heading_without_one(read_act):
+    act = (
+        "<a><r><n>1</n>x</r><x><n>I</n><c><n>A</n>first</c><c><n>B</n>second</c></x>"
+        "<x><n>II</n><c><n>A</n><r><n>1</n>third</r></c></x><x><n>III</n>fourth</x><x><n>IV</n></x></a>"
+    )
+    rules = profile(
+        articles={"elements": ["r"], "number": ["n"], "word": "Rule"},
+        headings={"elements": ["c"], "number": ["n"]},
+        annexes={"elements": ["x"], "number": ["=Annex + n"]},
+    )
+    assert [(one.number, one.path, one.annex, one.text) for one in read_act(act, rules).articles] == [
+        ("Rule 1", (), "", "x"),
+        ("A", ("Annex I",), "Annex I", "first"),
+        ("B", ("Annex I",), "Annex I", "second"),
+        ("1", ("Annex II", "A"), "Annex II", "third"),
+        ("Annex III", (), "", "fourth"),
+    ]
+
+
+def test_a_hook_changes_an_article_or_leaves_it_out(read_act):
+    rules = profile(articles={"elements": ["r"], "number": ["n"]})
+    rules.hook = lambda article, element: replace(article, rubric=element.get("k")) if element.get("k") else None
+    (article,) = read_act("<a><r k='Light'><n>1</n>x</r><r><n>2</n>y</r></a>", rules).articles
+    assert (article.number, article.rubric) == ("1", "Light")
+
+
+def test_what_is_read_is_freed(read_act):
+    """So that a file of any size takes the memory of its largest article."""
+    left = []
+
+    def count(article, element):
+        if article.number == "last":
+            left.append(sum(1 for _ in element.getroottree().iter("p")))
+        return article
+
+    rules = profile(articles={"elements": ["r"], "number": ["n"]}, leave_out=["note"])
+    rules.hook = count
+    act = "<a>" + "<r><n>1</n><p>x</p></r><note><p>y</p></note>" * 5000 + "<r><n>last</n><p>x</p></r></a>"
+    assert len(read_act(act, rules).articles) == 5001
+    assert left == [1]
+
+
+def test_text_in_no_article_is_counted_by_its_elements(read_act):
+    act = (
+        "<a><about>Lamps</about><pre><p>Whereas</p>\n<p>it is <b>dark</b>:</p></pre><note>sic</note>"
+        "<c><t>Light</t>Lamps.<g><n>Burning</n><r>x</r><r>y</r></g><p>A rest.</p></c><q><r>z</r></q><end>Done</end></a>"
+    )
+    rules = profile(
+        act={"title": ["about"]}, articles={"elements": ["r"], "rubric": ["../n"]}, leave_out=["note"],
+        headings={"elements": ["c"], "title": ["t"]}, quoted=["q"],
+    )  # fmt: skip
+    read = read_act(act, rules)
+    assert {name: (one.line, one.n_elements, one.n_chars) for name, one in read.outside.places.items()} == {
+        "a/c": (2, 1, 13), "pre/p": (1, 2, 18), "q/r": (2, 1, 1), "a/end": (2, 1, 4),
+    }  # fmt: skip
+    assert read.outside.n_chars == 36
+
+
+def test_an_article_that_a_line_begins_ends_with_its_chapter(read_act):
+    rules = profile(
+        syntax="html", headings={"elements": ["div"], "title": ["h2"]},
+        articles={"begins": ["p[class=art]"], "number": ["p[class=art]"]},
+    )  # fmt: skip
+    one, two = "<h2>One</h2><p class=art>1</p><p>Lamps.</p>", "<h2>Two</h2><p class=art>2</p>Tin."
+    read = read_act(f"<html><body><div>{one}</div><p>Rest</p><div>{two}</div></body></html>", rules)
+    assert [(one.number, one.path, one.text) for one in read.articles] == [
+        ("1", ("One",), "Lamps."), ("2", ("Two",), "Tin."),
+    ]  # fmt: skip
+    assert read.outside.places["body/p"].n_chars == 4

@@ -1,0 +1,37 @@
+import pytest
+
+from statgraph.formats.documents.text import read_text
+
+
+@pytest.fixture
+def texts(draft, tmp_path):
+    """Return a function that writes a text file and returns its (place, text)."""
+
+    def read(content):
+        path = tmp_path / "law.txt"
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return [(line.place, line.text) for line in read_text(draft, path, path.name).lines]
+
+    return read
+
+
+def test_places_are_lines(texts):
+    assert texts("\ufeffAct\r\n\r\nArticle 1\n") == [
+        ("law.txt:1", "Act"),
+        ("law.txt:2", ""),
+        ("law.txt:3", "Article 1"),
+    ]
+
+
+def test_pages_lose_what_heads_and_foots_them(texts):
+    pages = "\f".join(f"Dog Gazette {page}\n\nLine {page} of\n\n- {page} -\n" for page in (1, 2, 3))
+    assert [text for _, text in texts(pages)] == ["Line 1 of", "Line 2 of", "Line 3 of"]
+
+
+def test_numbers_and_lines_within_a_page_stay(texts):
+    assert [text for _, text in texts("Act\n5\nBark\n\fBite\n7\nEnd\n")] == ["Act", "5", "Bark", "Bite", "7", "End"]
+
+
+def test_bytes_that_are_not_utf_8_are_a_problem(texts, recorded):
+    texts("Straße".encode("cp1252"))
+    assert recorded()[0].startswith("law.txt:1: byte 0xdf is not UTF-8")

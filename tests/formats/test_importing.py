@@ -1,0 +1,141 @@
+import json
+
+import pytest
+
+from statgraph.errors import CorpusError, UsageError
+from statgraph.formats.importing import About, draft_source, import_corpus, import_to_folder, read_question_file
+from statgraph.registry import FORMATS
+
+ARTICLE = {"id": "L1", "text": "Lamps burn.", "path": ["Lamp Code"]}
+
+
+@pytest.fixture
+def source(tmp_path, write_jsonl):
+    write_jsonl(tmp_path / "lamps" / "articles.jsonl", ARTICLE)
+    return tmp_path / "lamps"
+
+
+@pytest.mark.parametrize("name", FORMATS.built_in)
+def test_every_format_has_its_parser(name):
+    assert callable(FORMATS.load(name).fill)
+    assert FORMATS.load(name).summary
+
+
+def test_what_is_given_is_what_the_corpus_says_of_itself(source):
+    about = About(name="town", language="en", licence="CC0", source="the town hall, 2026")
+    corpus = draft_source("jsonl", source, about).corpus()
+    assert (corpus.name, corpus.language, corpus.licence, corpus.source) == ("town", "en", "CC0", "the town hall, 2026")
+
+
+def test_what_is_not_given_comes_from_the_source(source):
+    corpus = import_corpus(source, "jsonl", language="en")
+    assert (corpus.name, corpus.licence, corpus.source) == ("lamps", "unknown", "lamps (jsonl)")
+    corpus = import_corpus(source / "articles.jsonl", "jsonl", language="en")
+    assert (corpus.name, corpus.source) == ("articles", "articles.jsonl (jsonl)")
+
+
+def test_the_format_is_recognised(source):
+    assert import_corpus(source, language="en") == import_corpus(source, "jsonl", language="en")
+
+
+def test_manifest_of_the_source_says_what_is_not_given(source):
+    manifest = {"name": "town", "language": "en", "licence": "CC0", "source": "the town hall", "version": 3}
+    (source / "manifest.json").write_text(json.dumps(manifest))
+    corpus = import_corpus(source, "jsonl", name="city")
+    assert (corpus.name, corpus.language, corpus.licence, corpus.source) == ("city", "en", "CC0", "the town hall")
+
+
+@pytest.mark.parametrize("name", ["jsonl", "csv", "beir", "bsard"])
+def test_language_is_never_guessed(source, name):
+    with pytest.raises(UsageError, match=f"^{source}: the language .*'language fr'"):
+        import_corpus(source, name)
+
+
+def test_language_of_bsard_and_legi_is_told_by_their_files(tmp_path):
+    (tmp_path / "articles_nl.csv").write_text("")
+    assert FORMATS.load("bsard").language_of(tmp_path) == "nl"
+    assert FORMATS.load("legi").language_of(tmp_path) == "fr"
+
+
+def test_unknown_format_lists_the_formats(source):
+    with pytest.raises(
+        UsageError, match=r"format 'odt'.*jsonl, csv, beir, parquet, bsard, legi, xlsx, docx, md, html, txt, xml"
+    ):
+        import_corpus(source, "odt", language="en")
+
+
+def test_missing_source_is_refused(tmp_path):
+    with pytest.raises(CorpusError, match=r"gone: no such file or folder"):
+        import_corpus(tmp_path / "gone", "csv", language="en")
+
+
+def test_broken_manifest_is_refused(source):
+    (source / "manifest.json").write_text('["town"]')
+    with pytest.raises(CorpusError, match=r"manifest.json: holds a list"):
+        import_corpus(source, "jsonl", language="en")
+
+
+# Files of questions to search for.
+
+
+def test_questions_of_a_file_come_in_its_order(tmp_path):
+    path = tmp_path / "asked.jsonl"
+    path.write_text(
+        '{"_id": "b", "text": " Qui paie\\u00a0? ", "metadata": {"x": 1}}\n\n{"_id": 7, "text": "誰が払うか"}\n',
+        encoding="utf-8",
+    )
+    assert read_question_file(path) == (["b", "7"], ["Qui paie\u00a0?", "誰が払うか"])
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"), [("none.jsonl", "no such file"), (".", "is a folder"), ("blank.jsonl", "holds no questions")]
+)
+def test_a_file_without_questions_is_refused(tmp_path, name, problem):
+    (tmp_path / "blank.jsonl").write_text("\n \n")
+    with pytest.raises(CorpusError, match=problem) as refused:
+        read_question_file(tmp_path / name)
+    assert str(refused.value).startswith(f"{tmp_path / name}: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (
+            "asked.jsonl",
+            '{"id": 1, "text": "Who?", "articles": ["a", "b"], "split": "dev"}\n{"id": "2", "text": "When?"}\n',
+        ),
+        ("asked.csv", 'id,text,articles,split\n1,Who?,"a,b",dev\n2,When?,,\n'),
+        ("asked.CSV", "\ufeffid;text\n1;Who?\n2;When?\n"),
+        ("asked.tsv", "_id\ttext\n1\tWho?\n2\tWhen?\n"),
+        ("questions_fr_test.csv", 'id,category,question,article_ids\n1,rent,Who?,"7,8"\n2,rent,When?,9\n'),
+    ],
+)
+def test_every_layout_of_questions_that_import_takes_is_read(tmp_path, name, content):
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    assert read_question_file(tmp_path / name) == (["1", "2"], ["Who?", "When?"])
+
+
+@pytest.mark.parametrize("name", ["asked.txt", "asked"])
+def test_a_text_file_has_a_question_a_line(tmp_path, name):
+    (tmp_path / name).write_text("\ufeff¿Quién paga?\r\n\r\n  ¿Cuándo?\n", encoding="utf-8")
+    assert read_question_file(tmp_path / name) == (["1", "3"], ["¿Quién paga?", "¿Cuándo?"])
+    (tmp_path / name).write_text('{"id": "q", "text": "Who?"}\n')
+    assert read_question_file(tmp_path / name) == (["q"], ["Who?"])
+
+
+@pytest.mark.parametrize("content", ['{"nr": 7, "frage": "Wer?"}\n', "nr;frage\n7;Wer?\n"])
+def test_a_refusal_names_what_the_file_holds(tmp_path, content):
+    path = tmp_path / ("asked.jsonl" if content.startswith("{") else "asked.csv")
+    path.write_text(content)
+    with pytest.raises(CorpusError, match=r"asked\.\w+:1: no .*found: nr, frage"):
+        read_question_file(path)
+
+
+@pytest.mark.parametrize(("title", "warns"), [("Deposit", True), ("第三条", False), ("Article IV", False), ("", False)])
+def test_titles_without_a_number_are_taken_for_rubrics(tmp_path, title, warns):
+    number = "" if title else "1"
+    (tmp_path / "law.csv").write_text(
+        f"id,number,title,text,path\n1,{number},{title},A lamp.,Lamp Act\n", encoding="utf-8"
+    )
+    caveats = import_to_folder(tmp_path / "law.csv", "csv", tmp_path / "out", About(language="en")).caveats
+    assert [f"first: '{title}'" in caveat for caveat in caveats] == [True] * warns

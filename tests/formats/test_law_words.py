@@ -1,0 +1,169 @@
+import pytest
+
+from statgraph.errors import UsageError
+from statgraph.formats.law_words import ArticleLine, HeadingLine, LinePatterns
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "word", "number", "rest"),
+    [
+        ("es", "Artículo 36. Fianza.", "Artículo", "36", "Fianza."),
+        ("es", "ARTICULO 1.º Objeto", "ARTICULO", "1.º", "Objeto"),
+        ("es", "Artículo primero.- Del objeto", "Artículo", "primero", "Del objeto"),
+        (
+            "es",
+            "Disposición transitoria vigésima primera. Pozos",
+            "Disposición transitoria",
+            "vigésima primera",
+            "Pozos",
+        ),
+        ("es", "Disposición derogatoria. Gatos", "", "Disposición derogatoria", "Gatos"),
+        ("de", "§ 573b Teilkündigung des Vermieters", "§", "573b", "Teilkündigung des Vermieters"),
+        ("de", "§ 5 (1) Der Hund zahlt.", "§", "5", "(1) Der Hund zahlt."),
+        ("en", "Section 12 Deposits", "Section", "12", "Deposits"),
+        ("en", "§ 12A", "§", "12A", ""),
+        ("fr", "Article L. 123-4", "Article", "L. 123-4", ""),
+        ("fr", "Article premier", "Article", "premier", ""),
+        ("it", "Art. 5-bis. (Nozione). La barca galleggia.", "Art.", "5-bis", "(Nozione). La barca galleggia."),
+        ("nl", "Artikel 7:201 Huur", "Artikel", "7:201", "Huur"),
+        ("pt", "Art. 2º É dever do barqueiro remar.", "Art.", "2º", "É dever do barqueiro remar."),
+        ("pl", "Art. 12. 1. Ustawa określa psy.", "Art.", "12", "1. Ustawa określa psy."),
+        ("zh", "第三十六条　灯应当亮。", "", "第三十六条", "灯应当亮。"),
+        ("zh", "第十条之一 灯", "", "第十条之一", "灯"),
+        ("fi", "1 §", "", "1 §", ""),
+        ("fi", "4 a § Veneet", "", "4 a §", "Veneet"),
+        ("sv", "2 § Båten flyter.", "", "2 §", "Båten flyter."),
+        ("ja", "第三十六条の二 灯は明るい。", "", "第三十六条の二", "灯は明るい。"),
+        ("da", "Artikel 5 Både", "Artikel", "5", "Både"),
+    ],
+)
+def test_article_lines(language, text, word, number, rest):
+    found = LinePatterns(language).article(text)
+    assert (found.word, found.number, found.rest) == (word, number, rest)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("es", "Artículo 36 de la Ley de Puertos"),
+        ("es", "Artículo 36.1 establece la tasa."),
+        ("es", "El artículo 36. Fianza."),
+        ("es", "Disposición final de la ley de perros"),
+        ("de", "§ 5 Abs. 2 gilt entsprechend."),
+        ("de", "§ 5 gilt entsprechend."),
+        ("en", "Section 12(3) applies to dogs."),
+        ("en", "Section 12 (3) applies to dogs."),
+        ("en", "Section 3 (which is about dogs) is repealed."),
+        ("fi", "5 §:n mukaan"),
+        ("sv", "2 § första stycket gäller."),
+        ("en", "Sections 12 and 13 of the Dog Act apply to every dog that is kept in a harbour."),
+        ("fr", "Section 2 Des barques"),
+        ("pt", "§ 1º O barqueiro rema."),
+        ("pl", "§ 2. Pies płaci."),
+        ("nl", "Artikel 5, tweede lid, blijft buiten toepassing."),
+        ("zh", "依照第五条规定"),
+    ],
+)
+def test_sentences_about_an_article_begin_none(language, text):
+    assert LinePatterns(language).article(text) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [("es", "Artículos 21 a 25. (Derogados)"), ("de", "§§ 12 bis 15 (weggefallen)"), ("en", "Articles 3 to 5")],
+)
+def test_ranges_of_articles(language, text):
+    assert LinePatterns(language).article(text).is_several
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "kind", "name", "title"),
+    [
+        ("es", "TÍTULO II De los contratos", "title", "TÍTULO II", "De los contratos"),
+        ("es", "Sección 1.ª", "section", "Sección 1.ª", ""),
+        ("es", "TITULO PRELIMINAR", "title", "TITULO PRELIMINAR", ""),
+        ("de", "Erster Abschnitt", "section", "Erster Abschnitt", ""),
+        ("de", "2. Teil: Hunde", "part", "2. Teil", "Hunde"),
+        ("de", "Unterabschnitt 1 Allgemeines", "sub-section", "Unterabschnitt 1", "Allgemeines"),
+        ("de", "Anlage 1 (zu § 5)", "annex", "Anlage 1", "(zu § 5)"),
+        ("en", "PART 1 — PRELIMINARY", "part", "PART 1", "PRELIMINARY"),
+        ("en", "FIRST SCHEDULE", "annex", "FIRST SCHEDULE", ""),
+        ("en", "Schedule", "annex", "Schedule", ""),
+        ("fr", "Titre Ier : des barques", "title", "Titre Ier", "des barques"),
+        ("fr", "Première partie", "part", "Première partie", ""),
+        ("it", "CAPO II Della barca", "chapter", "CAPO II", "Della barca"),
+        ("nl", "Eerste afdeling. Huur", "section", "Eerste afdeling", "Huur"),
+        ("pt", "Seção II Do aluguel", "section", "Seção II", "Do aluguel"),
+        ("pl", "Rozdział 1 Psy", "chapter", "Rozdział 1", "Psy"),
+        ("fi", "2 a luku Veneet", "chapter", "2 a luku", "Veneet"),
+        ("fi", "II OSA", "part", "II OSA", ""),
+        ("sv", "3 kap. Båtar", "chapter", "3 kap.", "Båtar"),
+        ("zh", "第一章 总则", "chapter", "第一章", "总则"),
+        ("zh", "第二节租金", "section", "第二节", "租金"),
+    ],
+)
+def test_headings(language, text, kind, name, title):
+    assert LinePatterns(language).heading(text) == HeadingLine(kind, name, title)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "Part of the deposit is kept."),
+        ("en", "Title I may be given to a boat."),
+        ("es", "Título II de la ley, capítulo I;"),
+        ("de", "Dieser Abschnitt gilt für Hunde."),
+        ("it", "Parte di essa"),
+        ("en", f"Part 1 {'x' * 200}"),
+    ],
+)
+def test_sentences_are_no_headings(language, text):
+    assert LinePatterns(language).heading(text) is None
+
+
+def test_a_paragraph_sign_begins_an_article_where_nothing_else_does():
+    assert LinePatterns("pl").without_articles().article("§ 2. Pies płaci.") == ArticleLine("§", "2", "Pies płaci.")
+    assert LinePatterns("pl", "x").without_articles() is LinePatterns("de").without_articles() is None
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("2A. Dogs", "2A"), ("2.1 Dogs", "2.1"), ("2 (1) A dog", "2"), ("2 dogs", ""), ("(2) A dog", ""), ("2", "")],
+)
+def test_a_bare_number_begins_an_article(text, number):
+    found = LinePatterns("en").bare_numbers().article(text)
+    assert (found.number if found else "") == number
+    assert LinePatterns("en", "x").bare_numbers() is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "found"),
+    [
+        (r"(\d+)\. (.*)", "12. Dogs", ArticleLine("", "12", "Dogs", is_rubric=True)),
+        (r"Rule (?P<number>\w+)", "Rule 7b: dogs bark", ArticleLine("", "7b", "dogs bark")),
+        (r"Rule \d+", "Rule 7", ArticleLine("", "Rule 7", "")),
+        (r"(\d+)\. (.*)", "Section 12 Dogs", None),
+    ],
+)
+def test_the_users_pattern_replaces_the_words(pattern, text, found):
+    assert LinePatterns("en", pattern).article(text) == found
+
+
+def test_the_users_headings_have_their_order_as_level():
+    patterns = LinePatterns("en", headings=("== ", "-- "))
+    assert [patterns.heading(text) for text in ("== Dogs", "-- Cats", "Part 1 Birds")] == [
+        HeadingLine("pattern 1", "", "== Dogs", 1), HeadingLine("pattern 2", "", "-- Cats", 2), None,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("patterns", "message"),
+    [
+        (("(",), r"article_pattern \(: invalid regular expression \(missing \)"),
+        ((r"\d*",), r"article_pattern .*: matches a blank line"),
+        (("", ("a", "[")), r"heading_pattern \[: invalid"),
+    ],
+)
+def test_patterns_that_cannot_be_used_are_refused(patterns, message):
+    with pytest.raises(UsageError, match=message):
+        LinePatterns("en", *patterns)

@@ -1,0 +1,342 @@
+from dataclasses import replace
+
+import pytest
+
+from statgraph.formats.tables import (
+    HeadingRow,
+    draft_csv,
+    draft_jsonl,
+    heading_paths,
+    split_ids,
+    split_path,
+)
+from statgraph.law.splitting import split_of
+
+
+def rows(*headings):
+    return [HeadingRow(f"headings.csv:{line}", *heading) for line, heading in enumerate(headings, start=2)]
+
+
+def test_path_runs_from_the_code_down_whatever_the_order_of_the_rows(draft, recorded):
+    paths = heading_paths(
+        draft, rows(("s", "Book I", "b"), ("c", "Lamp Code", ""), ("b", "Book I", "c"), ("w", "Well Code", ""))
+    )
+    assert paths == {
+        "s": ("Lamp Code", "Book I", "Book I"), "b": ("Lamp Code", "Book I"), "c": ("Lamp Code",), "w": ("Well Code",),
+    }  # fmt: skip
+    assert recorded() == []
+
+
+def test_tree_deeper_than_the_recursion_limit_is_read(draft, recorded):
+    chain = rows(*((str(level), f"T{level}", str(level + 1)) for level in range(3000)), ("3000", "Code", ""))
+    assert len(heading_paths(draft, chain)["0"]) == 3001
+    assert recorded() == []
+
+
+@pytest.mark.parametrize(
+    ("headings", "problem"),
+    [
+        ([("a", "A", "a")], "2: heading 'a' is its own ancestor (a under a)"),
+        (
+            [("below", "X", "b"), ("b", "B", "c"), ("c", "C", "d"), ("d", "D", "b")],
+            "3: heading 'b' is its own ancestor (b under c under d under b)",
+        ),
+        (
+            [(str(number), "T", str((number + 1) % 50)) for number in range(50)],
+            "2: heading '0' is its own ancestor (0 under 1 under 2 under 3 under 4 under 5 under ... under 0)",
+        ),
+    ],
+)
+def test_heading_above_itself_is_one_problem_a_round(draft, recorded, headings, problem):
+    assert set(heading_paths(draft, rows(*headings))) == {heading[0] for heading in headings}
+    (only,) = recorded()
+    assert only.startswith(f"headings.csv:{problem}; ")
+
+
+def test_bad_headings_are_problems(draft, recorded):
+    headings = rows(("c", "Code", ""), ("", "No id", "c"), ("c", "Again", ""), ("e", "", "c"), ("o", "Orphan", "gone"))
+    heading_paths(draft, headings)
+    assert [problem.partition(";")[0] for problem in recorded()] == [
+        "headings.csv:3: heading has no id",
+        "headings.csv:4: heading id 'c' appears twice (first on line 2)",
+        "headings.csv:5: heading 'e' has an empty title",
+        "headings.csv:6: heading 'o' has the parent 'gone', which does not exist",
+    ]
+
+
+@pytest.fixture
+def csv_folder(tmp_path):
+    (tmp_path / "headings.csv").write_text("id,title,parent\n10,Lamp Code,\nb1,Book I,10\n")
+    (tmp_path / "articles.csv").write_text(
+        'id,title,text,path,heading,note\nL1,Art. 1,"Lamps burn\nalways.",,b1,old\n2,,Who breaks pays.,,10,\n'
+        "W1,,Wells are covered.,Well Code > Book I,,\n"
+    )
+    (tmp_path / "questions.csv").write_text(
+        'id,text,articles,split,note\nq1,Who pays?,"2, L1",dev,old\n3,When?,W1,,\nq9,Why?,,train,\n'
+    )
+    return tmp_path
+
+
+@pytest.fixture
+def jsonl_folder(tmp_path, write_jsonl):
+    write_jsonl(
+        tmp_path / "headings.jsonl",
+        {"id": 10, "title": "Lamp Code"},
+        {"id": "b1", "title": "Book I", "parent": 10},
+    )
+    write_jsonl(
+        tmp_path / "articles.jsonl",
+        {"id": "L1", "title": "Art. 1", "text": "Lamps burn\nalways.", "heading": "b1", "note": "old"},
+        {"_id": 2, "text": "Who breaks pays.", "heading": 10},
+        {"id": "W1", "text": "Wells are covered.", "path": ["Well Code", "Book I"], "heading": None},
+    )
+    write_jsonl(
+        tmp_path / "questions.jsonl",
+        {"id": "q1", "text": "Who pays?", "articles": [2, "L1"], "split": "dev", "note": "old"},
+        {"_id": 3, "text": "When?", "articles": ["W1"]},
+        {"id": "q9", "text": "Why?", "articles": []},
+    )
+    return tmp_path
+
+
+@pytest.mark.parametrize(("source", "fill"), [("csv_folder", draft_csv), ("jsonl_folder", draft_jsonl)])
+def test_folder_becomes_a_corpus(draft, request, source, fill):
+    fill(draft, request.getfixturevalue(source))
+    corpus = draft.corpus()
+    assert [(article.article_id, article.title, article.path, article.order) for article in corpus.articles] == [
+        ("L1", "Art. 1", ("Lamp Code", "Book I"), 1),
+        ("2", "2", ("Lamp Code",), 2),
+        ("W1", "W1", ("Well Code", "Book I"), 1),
+    ]
+    assert corpus.articles[0].text == "Lamps burn\nalways."
+    assert [article.metadata for article in corpus.articles] == [{"note": "old"}, {}, {}]
+    assert [(question.question_id, question.split, question.article_ids) for question in corpus.questions] == [
+        ("q1", "dev", ("2", "L1")),
+        ("3", split_of("3"), ("W1",)),
+    ]
+    assert corpus.questions[0].metadata == {"note": "old"}
+    assert draft.unlabelled_questions == ("q9",)
+
+
+def test_citing_texts_and_sets_come_from_either_format(draft, csv_folder):
+    (csv_folder / "citing.csv").write_text(
+        "id,title,text,cites,question_id,part\n"
+        'c1,Guide,"Lamps, and who pays.","L1, 2",q1,section\n'
+        "c2,,See article 1.,,,\n"
+    )
+    (csv_folder / "questions.csv").write_text("id,text,articles,split,set\nq1,Who?,L1,dev,\nt1,Lamps,L1,dev,titles\n")
+    draft_csv(draft, csv_folder)
+    corpus = draft.corpus()
+    assert [(text.citing_id, text.article_ids, text.question_id, text.part) for text in corpus.citing] == [
+        ("c1", ("L1", "2"), "q1", "section"),
+    ]
+    assert draft.unresolved_citing == ("c2",)  # two codes, and it names neither
+    assert [question.question_id for question in corpus.split("dev", "titles")] == ["t1"]
+    assert [question.question_id for question in corpus.split("dev")] == ["q1"]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"cites": "L1"}, "'cites' is not a list of ids"),
+        ({"cites": ["L7"]}, "citing text 'c2' cites article 'L7', which does not exist"),
+        ({"question_id": "q7"}, "citing text 'c2' belongs to question 'q7', which does not exist"),
+        ({"id": "c1"}, "citing text id 'c1' appears twice (first on line 1)"),
+        ({"text": ""}, "citing text 'c2' has an empty text"),
+    ],
+)
+def test_bad_citing_text_is_named(draft, jsonl_folder, write_jsonl, problems_of, change, problem):
+    good = {"id": "c1", "text": "Lamps burn.", "cites": ["L1"], "question_id": "q1", "part": "section"}
+    write_jsonl(jsonl_folder / "citing.jsonl", good, {**good, "id": "c2", **change})
+    draft_jsonl(draft, jsonl_folder)
+    assert [said.partition(";")[0] for said in problems_of(draft)] == [f"citing.jsonl:2: {problem}"]
+
+
+def test_single_file_is_a_table_of_articles(draft, jsonl_folder, write_jsonl):
+    file = write_jsonl(jsonl_folder / "lamps.jsonl", {"id": "L1", "text": "Lamps burn.", "path": ["Lamp Code"]})
+    draft_jsonl(draft, file)
+    assert [article.article_id for article in draft.corpus().articles] == ["L1"]
+    assert draft.corpus().questions == ()
+
+
+def test_path_in_csv_is_cut_at_its_separator(draft, tmp_path):
+    file = tmp_path / "lamps.csv"
+    file.write_text("_id;text;path\nL1;Lamps burn.;Lamp Code > Book I, streets > If width>3\n")
+    draft_csv(draft, file)
+    assert draft.corpus().articles[0].path == ("Lamp Code", "Book I, streets", "If width>3")
+
+
+def test_fields_of_several_values():
+    assert split_ids(" a1,a2; a3  a4,, ") == ("a1", "a2", "a3", "a4")
+    assert split_ids("") == ()
+    known = {"Art. 1", "Art. 2", "b", "c", "Art. 5, b"}
+    assert split_ids(" Art. 1; Art. 2,b c", known) == ("Art. 1", "Art. 2", "b", "c")
+    assert split_ids("Art. 5, b", known) == ("Art. 5, b",)
+    assert split_ids("Art. 7, b d", known) == ("Art. 7", "b", "d")
+    assert [split_path(text) for text in (" A >  B ", "A >", "> B", "A >  > B", " ")] == [
+        ("A", "B"), ("A", ""), ("", "B"), ("A", "", "B"), (),
+    ]  # fmt: skip
+
+
+def test_folder_without_articles_names_what_it_holds(draft, tmp_path, problems_of):
+    (tmp_path / "laws.txt").write_text("x")
+    draft_jsonl(draft, tmp_path)
+    (problem,) = problems_of(draft)
+    assert problem.startswith(f"{tmp_path}: holds no articles.jsonl (found: laws.txt); ")
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"id": None}, "article has no id"),
+        ({"text": {"fr": "x"}}, "'text' is an object, not a string"),
+        ({"path": None}, "article 'L2' has an empty path"),
+        ({"path": "A > B"}, "'path' is not a list of strings"),
+        ({"heading": "h"}, "article 'L2' has both a path and the heading 'h'"),
+        ({"path": None, "heading": "h"}, "article 'L2' is under heading 'h', which does not exist"),
+        ({"heading": ["h"]}, "'heading' is a list, not a string"),
+    ],
+)
+def test_bad_article_is_one_problem(draft, tmp_path, write_jsonl, problems_of, change, problem):
+    good = {"id": "L1", "text": "Lamps burn.", "path": ["Lamp Code"]}
+    write_jsonl(tmp_path / "articles.jsonl", good, {**good, "id": "L2", **change})
+    draft_jsonl(draft, tmp_path)
+    assert [said.partition(";")[0] for said in problems_of(draft)] == [f"articles.jsonl:2: {problem}"]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"id": ""}, "question has no id"),
+        ({"articles": "L1"}, "'articles' is not a list of ids"),
+        ({"split": "validation"}, "unknown split 'validation'"),
+        ({"split": 1}, "'split' is a number, not a string"),
+        ({"articles": ["L7"]}, "label of question 'q2' names article 'L7', which does not exist"),
+    ],
+)
+def test_bad_question_is_named(draft, jsonl_folder, write_jsonl, problems_of, change, problem):
+    good = {"id": "q1", "text": "Who pays?", "articles": ["L1"], "split": "test"}
+    write_jsonl(jsonl_folder / "questions.jsonl", good, {**good, "id": "q2", **change})
+    draft_jsonl(draft, jsonl_folder)
+    assert problems_of(draft)[0].partition(";")[0] == f"questions.jsonl:2: {problem}"
+
+
+def test_articles_under_bad_headings_are_not_blamed(draft, jsonl_folder, write_jsonl, problems_of):
+    write_jsonl(
+        jsonl_folder / "headings.jsonl",
+        {"id": 10, "title": None},
+        {"id": "b1", "title": "Book I", "parent": "b2"},
+        {"id": "b2", "title": "Book II", "parent": "b1"},
+    )
+    draft_jsonl(draft, jsonl_folder)
+    empty, cycle = problems_of(draft)
+    assert empty.startswith("headings.jsonl:1: heading '10' has an empty title")
+    assert cycle.startswith("headings.jsonl:2: heading 'b1' is its own ancestor")
+
+
+@pytest.mark.parametrize(
+    ("file_name", "header", "missing"),
+    [
+        ("articles.csv", "title,text", "id or _id or number, path or heading"),
+        ("headings.csv", "id,parent", "title"),
+        ("questions.csv", "id,question", "text, articles"),
+    ],
+)
+def test_missing_columns_name_those_found(draft, csv_folder, problems_of, file_name, header, missing):
+    (csv_folder / file_name).write_text(f"{header}\nx,y\n")
+    draft_csv(draft, csv_folder)
+    found = header.replace(",", ", ")
+    assert problems_of(draft)[0].startswith(f"{file_name}:1: no column {missing} (found: {found})")
+
+
+def test_a_refusal_names_the_columns_that_the_user_has(draft, csv_folder, problems_of):
+    (csv_folder / "articles.csv").write_text("Nummer,Wortlaut\n1,x\n")
+    draft.reading = replace(draft.reading, columns={"Nummer": "id", "Wortlaut": "text"})
+    draft_csv(draft, csv_folder)
+    assert "no column path or heading (found: Nummer, Wortlaut)" in problems_of(draft)[0]
+
+
+@pytest.mark.parametrize(
+    ("articles", "problem"),
+    [
+        ("id,txet,path\nL1,x,A\n", ":1: no column text"),
+        ("id,text,path\n", ": holds no articles"),
+        ("", ":1: the file is empty"),
+        ("\ufeffid,text,path\nL1,x,A\n", ":1: the file is UTF-16"),
+    ],
+)
+def test_articles_that_cannot_be_read_are_one_problem(draft, tmp_path, problems_of, articles, problem):
+    (tmp_path / "articles.csv").write_bytes(articles.encode("utf-16-le" if "\ufeff" in articles else "utf-8"))
+    (tmp_path / "questions.csv").write_text('id,text,articles,split\nq1,Who pays?,"L1, L2, L3, L4",test\n')
+    draft_csv(draft, tmp_path)
+    (only,) = problems_of(draft)
+    assert only.startswith(f"articles.csv{problem}")
+
+
+def test_labels_of_refused_rows_are_no_problems_of_their_own(draft, tmp_path, problems_of):
+    (tmp_path / "articles.csv").write_text('id,text,path\nL1,x,A\nL2,A\n"L3","say "x"",A\n"L4",x,A\n')
+    (tmp_path / "questions.csv").write_text(
+        'id,text,articles,split\nq1,"Who\npays?","L1, L2, L3, L4",test\nq2,When?,L5,test\n'
+    )
+    draft_csv(draft, tmp_path)
+    assert [problem.partition(";")[0].partition(" (")[0] for problem in problems_of(draft)] == [
+        "articles.csv:4: broken quoting in the row that starts here",
+        "articles.csv:3: the row has 2 fields and the header 3",
+        "questions.csv:4: label of question 'q2' names article 'L5', which does not exist",
+    ]
+
+
+def test_labels_of_a_broken_line_are_no_problems_of_their_own(draft, jsonl_folder, problems_of):
+    articles = jsonl_folder / "articles.jsonl"
+    articles.write_text(articles.read_text().replace('"text": "Wells', '"text" "Wells'))
+    draft_jsonl(draft, jsonl_folder)
+    (problem,) = problems_of(draft)
+    assert problem.startswith("articles.jsonl:3: invalid JSON at column ")
+
+
+@pytest.mark.parametrize(("fill", "name", "other"), [(draft_jsonl, "law.CSV", "csv"), (draft_csv, "law.json", "jsonl")])
+def test_a_file_of_the_other_format_is_named_as_one(draft, problems_of, tmp_path, fill, name, other):
+    (tmp_path / name).write_text("id,text,path\n1,x,A\n")
+    fill(draft, tmp_path / name)
+    (problem,) = problems_of(draft)
+    assert problem.startswith(f"{name}: ends in .")
+    assert f"'statgraph import {other}'" in problem
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_number_and_rubric_are_no_metadata(draft, tmp_path, write_jsonl, suffix):
+    path = tmp_path / f"articles.{suffix}"
+    if suffix == "csv":
+        path.write_text("id,number,rubric,text,path\nL1,36,Wicks,Lamps burn.,Lamp Code\n")
+        draft_csv(draft, path)
+    else:
+        record = {"id": "L1", "number": 36, "rubric": "Wicks", "text": "Lamps burn.", "path": ["Lamp Code"]}
+        draft_jsonl(draft, write_jsonl(path, record))
+    (article,) = draft.corpus().articles
+    assert (article.title, article.number, article.rubric, article.metadata) == ("36, Lamp Code", "36", "Wicks", {})
+
+
+def test_ids_with_spaces_can_be_labelled_and_cited(draft, tmp_path):
+    (tmp_path / "articles.csv").write_text("id,text,path\nArt. 1,A.,Code\nArt. 2,B.,Code\nb,C.,Code\n")
+    (tmp_path / "questions.csv").write_text('id,text,articles\nq1,Why?,Art. 1\nq2,How?,"Art. 2, b"\n')
+    (tmp_path / "citing.csv").write_text("id,text,cites\nc1,A guide.,Art. 2;Art. 1\n")
+    draft_csv(draft, tmp_path)
+    corpus = draft.corpus()
+    assert [of.article_ids for of in corpus.questions] == [("Art. 1",), ("Art. 2", "b")]
+    assert corpus.citing[0].article_ids == ("Art. 2", "Art. 1")
+
+
+@pytest.mark.parametrize(
+    ("rows", "path"),
+    [
+        (["Lamp Act,,", "Chapter 1 Light,,"], ("Lamp Act", "Chapter 1 Light")),
+        (["Chapter 1 Light,,"], ("town", "Chapter 1 Light")),
+        (["Lamp Act,,"], ("town", "Lamp Act")),  # as well a heading of some of the articles
+        (["Lamps,,", "Light,,"], ("town", "Light")),
+    ],
+)
+def test_a_heading_row_above_all_others_is_the_code(draft, tmp_path, rows, path):
+    articles = tmp_path / "articles.csv"
+    articles.write_text("\n".join(["id,number,text", *rows, "a,1,Lamps burn.", ""]))
+    draft_csv(draft, articles)
+    assert [article.path for article in draft.corpus().articles] == [path]

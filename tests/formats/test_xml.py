@@ -1,0 +1,183 @@
+"""Official XML as a whole corpus: from files, archives and a server on this machine."""
+
+from __future__ import annotations
+
+import json
+import threading
+import zipfile
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from statgraph.errors import CorpusError, UsageError
+from statgraph.formats.importing import explained, import_corpus
+from statgraph.law.draft import Reading
+
+MADE_UP = Path(__file__).parents[1] / "acts" / "made_up"
+
+
+@pytest.fixture
+def dutch(tmp_path):
+    (tmp_path / "law").mkdir()
+    preamble = b"<considerans>Omdat het nacht is.</considerans>"
+    act = (MADE_UP / "nl.xml").read_bytes().replace(b"<wet-besluit>", b"<wet-besluit>" + preamble)
+    (tmp_path / "law" / "new.xml").write_bytes(act)
+    old = act.replace(b'"2025-01-01"', b'"2010-01-01"').replace(b"'s nachts", b"overdag").replace(b"2001-", b"2000-")
+    (tmp_path / "law" / "old.xml").write_bytes(old)
+    (tmp_path / "law" / "README.txt").write_text("about")
+    (tmp_path / "law" / "other.xml").write_text("<lamps/>")
+    return tmp_path / "law"
+
+
+def test_two_versions_become_one_corpus(dutch):
+    corpus = import_corpus(dutch, "xml")
+    assert (corpus.name, corpus.language, corpus.licence) == ("law", "nl", "no copyright (art. 11 Auteurswet)")
+    assert [(one.article_id, one.metadata.get("valid_to")) for one in corpus.articles] == [
+        ("BWBR9999999#71@2000-01-01", "2001-01-01"),
+        ("BWBR9999999#71", None),
+        ("BWBR9999999#72", None),
+        ("BWBR9999999#74", None),
+    ]
+    first = corpus.articles[1]
+    assert (first.number, first.rubric, first.path) == ("Artikel 1.1", "Branden", ("Lampenwet", "Hoofdstuk 1 Licht"))
+    assert first.metadata["references"] == ["BWBR9999999#72"]
+    assert corpus.articles[2].metadata["references_elsewhere"] == ["jci1.3:c:BWBR0000001&artikel=5"]
+
+
+def test_what_the_user_says_counts_more(dutch):
+    corpus = import_corpus(dutch / "new.xml", "xml", name="lampen", licence="CC0", reading=Reading(profile="nl"))
+    assert (corpus.name, corpus.licence) == ("lampen", "CC0")
+
+
+def test_the_command_says_what_it_left_out(run_here, dutch, tmp_path):
+    done = run_here("import", "xml", dutch, "--out", "out")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "out: corpus 'out' (nl)\n"
+        "  articles   4\n"
+        "  headings   2\n"
+        "  rubrics    2\n"
+        "  questions  train 0, dev 0, test 0\n"
+        "  labels     0\n"
+        "  left out   1 of 3 references with a target, which lead elsewhere\n"
+        "  left out   2 articles without text, repealed\n"
+        "  left out   38 characters in no article in 2 files, such as preambles; --explain lists them\n"
+        "  left out   1 file with other suffixes than XML: README.txt\n"
+        "  left out   1 file of no known format: other.xml\n"
+        "Next: statgraph train --corpus out\n"
+    )
+
+
+def test_a_file_in_another_language_is_left_out(tmp_path, run_here):
+    for name in ("canada", "canada-fr"):
+        (tmp_path / f"{name}.xml").write_bytes((MADE_UP / f"{name}.xml").read_bytes())
+    done = run_here("import", "xml", tmp_path, "--out", tmp_path / "out", "--language", "fr")
+    assert "left out   1 file in another language than fr: canada.xml" in done.stdout
+    (article,) = map(json.loads, (tmp_path / "out" / "corpus.jsonl").read_text(encoding="utf-8").splitlines())
+    assert article["title"] == "Article 1, Loi sur les lampes"
+
+
+@pytest.fixture
+def server(dutch):
+    with zipfile.ZipFile(dutch.parent / "law.zip", "w") as archive:
+        archive.write(dutch / "new.xml", "new.xml")
+
+    class Handler(SimpleHTTPRequestHandler):
+        def log_message(self, *args):
+            pass
+
+    handler = partial(Handler, directory=str(dutch.parent))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{running.server_port}"
+        running.shutdown()
+
+
+def test_an_archive_is_imported_from_its_address(server):
+    corpus = import_corpus(f"{server}/law.zip", "xml")
+    assert len(corpus.articles) == 3
+    assert corpus.source.startswith(f"{server}/law.zip (SHA-256 ")
+    with pytest.raises(UsageError, match="only xml is downloaded, not jsonl"):
+        import_corpus(f"{server}/law.zip", "jsonl", language="nl")
+    assert next(explained("xml", f"{server}/law.zip")).startswith("new.xml: profile nl, ")
+
+
+def test_explain_prints_headings_articles_and_references(run_here, dutch, tmp_path):
+    done = run_here("import", "xml", dutch / "new.xml", "--explain")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "new.xml: profile nl, Basiswettenbestand (wetten.overheid.nl), the Netherlands\n"
+        "  act_id    BWBR9999999\n"
+        "  title     Lampenwet\n"
+        "  language  nl\n"
+        "  licence   no copyright (art. 11 Auteurswet)\n"
+        "  date      2025-01-01\n"
+        "headings  2, depth 1\n"
+        "  line      2  Hoofdstuk 1 Licht\n"
+        "  line      9  Bijlage 1\n"
+        "articles  3\n"
+        "  line      3  Artikel 1.1: Branden\n"
+        "               id 71, 56 characters, in force from 2001-01-01\n"
+        "               1 Een lamp brandt:\n"
+        "  line      7  Artikel 1:2: (no rubric)\n"
+        "               id 72, 11 characters\n"
+        "               Zie elders.\n"
+        "  line      9  Bijlage 1: (no rubric)\n"
+        "               id 74, 8 characters\n"
+        "               lamp | 5\n"
+        "left out\n"
+        "  articles without text: 1; articles quoted, as text: 0\n"
+        "       2  meta-data\n"
+        "       1  redactie\n"
+        "in no article  19 characters of text\n"
+        "  line      1  wet-besluit/considerans: 19 characters\n"
+        "references 2, of which with a target 2; different targets of an article 2, of which in this file 1\n"
+        "       1  jci1.3:c:BWBR9999999&hoofdstuk=1&artikel=1%3A2&lid=1 -> 72\n"
+        "       1  jci1.3:c:BWBR0000001&artikel=5 -> elsewhere\n"
+        "read as running text, for no key names them: tbody, tgroup\n"
+    )
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "problem"),
+    [
+        (["law"], 2, "--out: is missing; name the corpus folder to write"),
+        (["gone.xml", "--explain"], 1, "gone.xml: no such file or folder; name the statutes to import"),
+        (["law/other.xml", "--explain"], 2, "other.xml: of no known format; name a profile with --profile: akn, "),
+        (["law", "--out", "out", "--profile", "latin"], 2, "unknown profile 'latin'; choose from akn, "),
+        (["law", "--out", "out", "--profile", "uslm"], 1, "law: holds no articles (1 file with other suffixes"),
+        (["law/other.xml", "--out", "out"], 1, "other.xml: holds no articles (1 file of no known format: other.xml)"),
+        (["http://law.example/a.xml", "--out", "out"], 2, "http://law.example/a.xml: is not https"),
+    ],
+)
+def test_what_cannot_be_imported_is_one_line(run_here, dutch, arguments, code, problem):
+    done = run_here("import", "xml", *arguments)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert done.stderr.startswith(f"Error: {problem}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_profiles_are_for_xml_alone(dutch):
+    with pytest.raises(UsageError, match="profile: only for xml, not csv"):
+        import_corpus(dutch, "csv", language="nl", reading=Reading(profile="nl"))
+
+
+def test_broken_files_are_listed_and_nothing_is_written(dutch, run_here, tmp_path):
+    (dutch / "broken.xml").write_text('<toestand bwb-id="X"><artikel>')
+    (dutch / "torn.xml.gz").write_bytes(b"\x1f\x8b\x08\x00torn")
+    with pytest.raises(CorpusError) as caught:
+        import_corpus(dutch, "xml")
+    assert [problem.partition(":")[0] for problem in caught.value.problems] == ["broken.xml", "torn.xml.gz"]
+    assert run_here("import", "xml", dutch, "--out", "out").returncode == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_act_that_says_no_language_needs_one(tmp_path):
+    act = (MADE_UP / "akn.xml").read_text(encoding="utf-8").replace('<FRBRlanguage language="eng"/>', "")
+    (tmp_path / "act.xml").write_text(act)
+    with pytest.raises(UsageError, match="the language of its statutes is unknown; name it, such as 'language fr'"):
+        import_corpus(tmp_path / "act.xml", "xml")
+    assert import_corpus(tmp_path / "act.xml", "xml", language="en").language == "en"

@@ -1,0 +1,249 @@
+"""Questions that name articles by number, in five languages, and ordinary questions that hold numbers."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from statgraph.law.citations.named_articles import NamedArticles
+
+
+def named(codes, titles_of=lambda code: [f"Art. {number}, {code}" for number in range(1, 7)], headings=()):
+    """Return the named articles of codes with six articles each: rows 0 to 5, 6 to 11, ..."""
+    placed = [(title, (code, *headings)) for code in codes for title in titles_of(code)]
+    return NamedArticles(*zip(*placed, strict=True))
+
+
+ENGLISH = named(["Housing Code", "Work Code"])
+FRENCH = NamedArticles(
+    [
+        *("Art. L1 A, Code du travail", "Art. L1234-1, Code du travail", "Art. L1234-2, Code du travail"),
+        *("Art. L1234-3, Code du travail", "Art. R*123-4-1, Code du travail", "Annexe I, Code du travail"),
+        *("Art. L1234-1, Code rural", "Art. 5, Code rural", "Annexe I, Code rural"),
+    ],
+    [("Code du travail",)] * 6 + [("Code rural",)] * 3,
+)
+GERMAN = named(["Sportgesetz"], lambda code: [f"§ {number} Regel" for number in ("1", "2", "2a", "3", "4")])
+DUTCH = named(["Tuinwet"], lambda code: [f"Artikel {number} {code}" for number in ("5", "7:201", "7:202")])
+CHINESE = named(
+    ["中华人民共和国民法典", "劳动法"],
+    lambda code: [f"{code} 第{number}条" for number in ("十", "十一", "十二", "一千二百零三")],
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("Art. 3, Housing Code", [2, 8]),
+        ("Art. 3, Work Code", [8, 2]),
+        ("Art. 3 Work Code notice", [8, 2]),
+        ("What does article 3 of the Work Code say?", [8, 2]),
+        ("Work Code, art. 3", [8, 2]),
+        ("work code 3", [8, 2]),
+        ("3", [2, 8]),
+        ("ART3", [2, 8]),
+        ("article no. 3", [2, 8]),
+        ("section 3", [2, 8]),
+        ("sec. 3(2)", [2, 8]),
+        ("s.3 and s.5", [2, 4, 8, 10]),
+        ("Articles 2-4 of the Work Code", [7, 8, 9, 1, 2, 3]),
+        ("from art. 2 to art. 4 of the Work Code", [7, 8, 9, 1, 2, 3]),
+        ("Art. 1 and Art. 2 of the Work Code", [6, 7, 0, 1]),
+        ("Art. 1 of the Work Code and Art. 2 of the Housing Code", [6, 1, 0, 7]),
+        ("Art. 3 Tax Code", []),
+        ("Art. 3 of the Work Code 1996", []),
+        ("Art. 9, Work Code", []),
+        ("Can I get 3 months of notice?", []),
+        ("in 2024", []),
+        ("3 weeks", []),
+        ("3 %", []),
+        ("3 €", []),
+        ("the third article", []),
+        ("state of the particle 3", []),
+        ("it's 3 now", []),
+        ("Housing Code", []),
+        ("", []),
+    ],
+)
+def test_english(question, rows):
+    assert ENGLISH.rows(question).tolist() == rows
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("L1234-1", [1, 6]),
+        ("L. 1234-1", [1, 6]),
+        ("l1234-1 code rural", [6, 1]),
+        ("Que dit l'article L. 1234-1 du code du travail ?", [1, 6]),
+        ("Que dit L1234-2 ?", [2]),
+        ("art. 5 du code rural", [7]),
+        ("art. 5 du code du travail", []),
+        ("article R. 123-4-1", [4]),
+        ("L1234-1 à L1234-3", [1, 2, 3, 6]),
+        ("articles L. 1234-2 et 1234-3", [2, 3]),
+        ("L1 A", [0]),
+        ("L. 1234-1 C. trav.", [1, 6]),
+        ("Art. L1234-1, Code rural", [6, 1]),
+        ("Annexe I, Code rural", [8, 5]),
+        ("article L1234-1 du code de commerce", []),
+        ("j'ai 5 ans d'ancienneté depuis 1234", []),
+        ("un préavis de 5 mois", []),
+    ],
+)
+def test_french(question, rows):
+    assert FRENCH.rows(question).tolist() == rows
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("§ 2", [1]),
+        ("§2a Sportgesetz", [2]),
+        ("Was steht in § 2a Abs. 1 des Sportgesetzes?", [2]),
+        ("Paragraph 3", [3]),
+        ("§ 2 I", [1]),
+        ("§§ 2 bis 4", [1, 2, 3, 4]),
+        ("§ 2 BGB", []),
+        ("Ich habe 3 Hunde", []),
+    ],
+)
+def test_german(question, rows):
+    assert GERMAN.rows(question).tolist() == rows
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("artikel 7:201 Tuinwet", [1]),
+        ("7:202", [2]),
+        ("artikelen 7:201 en 7:202", [1, 2]),
+        ("artikel 5, tweede lid, van de Tuinwet", [0]),
+        ("artikel 5 BW", []),
+    ],
+)
+def test_dutch(question, rows):
+    assert DUTCH.rows(question).tolist() == rows
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("第十一条", [1, 5]),
+        ("第11条", [1, 5]),
+        ("劳动法第十一条规定了什么", [5, 1]),
+        ("《民法典》第十一条", [1, 5]),
+        ("《民法典》第一千二百零三条", [3, 7]),
+        ("民法典第十条至第十二条", [0, 1, 2, 4, 5, 6]),
+        ("劳动法第十、十二条", [4, 6, 0, 2]),
+        ("《猫法》第十一条", []),
+        ("我工作了十一年", []),
+        ("2024年有11条狗", []),
+    ],
+)
+def test_chinese(question, rows):
+    assert CHINESE.rows(question).tolist() == rows
+
+
+@pytest.mark.parametrize(
+    ("articles", "question", "unknown"),
+    [
+        (ENGLISH, "Art. 9, Work Code", ["9, Work Code"]),
+        (ENGLISH, "articles 3, 8 and 9", ["8", "9"]),
+        (ENGLISH, "article 9 and article 3 of the Work Code", ["9, Work Code"]),
+        (ENGLISH, "section 900", ["900"]),
+        (ENGLISH, "Art. 99 Tax Code", ["99"]),
+        (FRENCH, "article 5 du code du travail", ["5, Code du travail"]),
+        (FRENCH, "que dit l1234-9 ?", ["L1234-9"]),
+        (FRENCH, "articles L. 1234-2 et 1234-8", ["L1234-8"]),
+        (GERMAN, "§ 9999 BGB", ["9999"]),
+        (GERMAN, "§ 99 Abs. 1 Sportgesetz", ["99, Sportgesetz"]),
+        (GERMAN, "§ 99 I", ["99"]),
+        (DUTCH, "artikel 7:999", ["7:999"]),
+        (CHINESE, "劳动法第九十九条", ["99, 劳动法"]),
+    ],
+)
+def test_numbers_that_no_article_carries(articles, question, unknown):
+    assert articles.unknown(question) == unknown
+
+
+@pytest.mark.parametrize(
+    ("articles", "question"),
+    [
+        (ENGLISH, "9999"),
+        (ENGLISH, "work code 9"),
+        (ENGLISH, "Art. 3 Tax Code"),
+        (ENGLISH, "Articles 2-9 of the Work Code"),
+        (ENGLISH, "s. 44"),
+        (ENGLISH, "Can I get 9 months of notice for my A320 of 2024?"),
+        (ENGLISH, ""),
+        (FRENCH, "R999-1"),
+        (FRENCH, "L. 1234-1 code rural"),
+        (GERMAN, "§ 2 I"),
+        (GERMAN, "siehe S. 36"),
+    ],
+)
+def test_a_number_that_is_known_or_may_be_no_articles_is_not_unknown(articles, question):
+    assert articles.unknown(question) == []
+
+
+def test_no_number_is_unknown_where_titles_or_headings_may_have_it():
+    assert named(["A"], lambda code: ["Lamps", "Top 10 wells"]).unknown("article 11") == []
+    assert named(["Housing Code"], headings=("Section 3. Deposits",)).unknown("section 9") == []
+
+
+def test_a_section_that_is_a_heading_is_no_article():
+    headed = named(["Housing Code"], headings=("Section 3. Deposits",))
+    assert headed.rows("section 3").tolist() == []
+    assert headed.rows("section 4").tolist() == [3]
+    assert headed.rows("§ 3").tolist() == [2]
+
+
+def test_a_word_of_the_law_itself():
+    rules = named(["Club Rules"], lambda code: ["Rule 1. Members", "Rule 2. Fees", "Annex 2"])
+    assert rules.rows("what is in rule 2?").tolist() == [1]
+    assert rules.rows("Annex 2").tolist() == [2]
+
+
+def test_titles_without_numbers_and_numbers_without_words():
+    assert named(["A"], lambda code: ["Lamps", "Top 10 wells"]).rows("article 10").tolist() == []
+    bare = named(["A"], lambda code: ["1. Lamps", "2.", "L12-3"])
+    assert [bare.rows(question).tolist() for question in ("article 1", "2", "L. 12-3")] == [[0], [1], [2]]
+
+
+def test_rows_are_whole_numbers():
+    assert ENGLISH.rows("").dtype == ENGLISH.rows("Art. 3").dtype == np.int64
+
+
+PIECES = [
+    "article ",
+    "Art. ",
+    "§ ",
+    "section ",
+    "s.",
+    "3",
+    "12-5",
+    "L",
+    " to ",
+    "-",
+    ", ",
+    "Work Code",
+    "《",
+    "第",
+    "条",
+    "十",
+    " ",
+]
+
+
+@given(question=st.one_of(st.text(max_size=60), st.lists(st.sampled_from(PIECES), max_size=25).map("".join)))
+def test_any_question_names_articles_that_exist_once_each(question):
+    rows = ENGLISH.rows(question).tolist()
+    assert len(set(rows)) == len(rows)
+    assert set(rows) <= set(range(12))
+
+
+def test_numbers_count_whatever_the_titles_are():
+    titles, paths = ["Deposit", "Breakage", "7 keys"], [("Housing Code",)] * 3
+    by_number = NamedArticles(titles, paths, ["Art. 35", "Art. 36", "Art. 37"])
+    assert [by_number.rows(question).tolist() for question in ("article 36", "article 7", "Deposit")] == [[1], [], [0]]

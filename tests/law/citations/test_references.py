@@ -1,0 +1,396 @@
+"""References in the text of articles: French, English, Dutch and German ways of writing them, and what is none."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from statgraph.law import Article, CitingText
+from statgraph.law.citations import references
+from statgraph.law.citations.references import (
+    REFERENCES,
+    ReferenceFinder,
+    citations_among,
+    cited_articles,
+    ragged_row,
+)
+
+TITLES = [
+    *("Art. L1 A, Code du travail", "Art. L12-3, Code du travail", "Art. L12-4, Code du travail"),
+    *("Art. L12-5, Code du travail", "Art. R*12-3, Code du travail"),
+    *("Art. 5, Code rural", "Art. 6, Code rural", "Art. L12-3, Code rural", "Annexe, Code rural"),
+]
+LABOUR, RURAL = "Code du travail", "Code rural"
+
+
+@pytest.fixture
+def finder():
+    return ReferenceFinder(TITLES, [title.partition(", ")[2] for title in TITLES])
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("prévu à l'article L. 12-3.", [1]),
+        ("prévu à l'article L12-3.", [1]),
+        ("l'article L. 1 A et l'article R. * 12-3", [0, 4]),
+        ("les articles L. 12-3, L. 12-5 et R. 12-3", [1, 3, 4]),
+        ("les articles L. 12-3 à L. 12-5", [1, 2, 3]),
+        ("les articles L. 12-4 et 12-5", [2, 3]),
+        ("l'article L. 12-3 du présent code", [1]),
+        ("l'article L. 12-3 du code rural", [7]),
+        ("l'article 5 du Code rural et l'article L. 12-4", [5, 2]),
+        ("l'article L. 12-3 du code de commerce", []),
+        ("l'article L. 9 du code de commerce et l'article L. 12-3 du même code", []),
+        ("l'article 5 du code rural, puis l'article L. 12-3 du même code", [5, 7]),
+        ("l'article L. 12-3 de la loi n° 83-634", []),
+        ("l'article L. 12-3 du décret du 3 mai", []),
+        ("l'article L. 12-3 du contrat", [1]),
+        ("l'article L. 12", []),
+        ("l'article L. 12-33", []),
+        ("au 1° de l'article L. 12-3 et au 2° de l'article L. 12-3", [1]),
+        ("la section 5 du chapitre", []),
+        ("L. 12-3", []),
+        ("", []),
+    ],
+)
+def test_french(finder, text, rows):
+    assert finder.find(text, LABOUR) == rows
+
+
+def test_a_number_without_letters_is_of_its_own_code(finder):
+    assert finder.find("l'article 5 et l'article 6", RURAL) == [5, 6]
+    assert finder.find("l'article 5", LABOUR) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("under Article 3.", [0]),
+        ("under Articles 3, 4 and 5", [0, 1, 2]),
+        ("under Articles 3 to 5(2)", [0, 1, 2]),
+        ("Article 3 of this Code", [0]),
+        ("Article 3 of the Work Code", [3]),
+        ("Article 3 of the Tax Code", []),
+        ("Article 3 of the Act on Leases", []),
+        ("Article 3 of the lease", [0]),
+        ("particle 3", []),
+    ],
+)
+def test_english(text, rows):
+    titles = ["Art. 3, Housing Code", "Art. 4, Housing Code", "Art. 5, Housing Code", "Art. 3, Work Code"]
+    finder = ReferenceFinder(titles, ["Housing Code"] * 3 + ["Work Code"])
+    assert finder.find(text, "Housing Code") == rows
+
+
+def test_sections_are_articles_where_articles_are_called_so():
+    finder = ReferenceFinder(["Section 12 Deposits", "§ 13 Keys"], ["Act", "Act"])
+    assert finder.find("see section 12 and § 13", "Act") == [0, 1]
+
+
+def test_dutch():
+    finder = ReferenceFinder(["Artikel 1:10 BW", "Artikel 7", "Artikel 8"], ["BW"] * 3)
+    assert finder.find("de artikelen 7 en 8", "BW") == [1, 2]
+
+
+def test_letters_and_colons_belong_to_the_number():
+    titles = ["§ 12", "§ 12a", "§ 12f", "§ 12 C", "§ 7:201", "§ 7:202", "§ R142-1-A"]
+    finder = ReferenceFinder(titles, ["A"] * len(titles))
+    texts = ("§ 12a.", "§ 12f. und", "§ 12f Abs. 1", "§ 12 C", "§ 12 C. civ.", "§ 7:202", "§ R. 142-1-A")
+    assert [finder.find(text, "A") for text in texts] == [[1], [0], [2], [3], [0], [5], [6]]
+
+
+def test_a_dot_between_digits_belongs_to_the_number():
+    finder = ReferenceFinder(["Art. 1.12", "Art. 11.2", "Art. 112"], ["Code"] * 3)
+    assert finder.find("See article 1.12 and article 112.", "Code") == [0, 2]
+    assert finder.find("See articles 11.2 and 1.12.", "Code") == [1, 0]
+
+
+def test_a_long_range_is_taken_by_its_ends():
+    titles = [f"Art. {number}" for number in range(1, 101)]
+    finder = ReferenceFinder(titles, ["C"] * 100)
+    assert finder.find("articles 1 to 51", "C") == list(range(51))
+    assert finder.find("articles 1 to 52", "C") == [0, 51]
+    assert finder.find("articles 9 to 2", "C") == [8, 1]
+
+
+def two_codes(own, other, word):
+    """Return a finder for articles 1 to 6 of two codes: rows 0 to 5 and 6 to 11."""
+    codes = [own] * 6 + [other] * 6
+    return ReferenceFinder([f"{word} {row % 6 + 1}, {code}" for row, code in enumerate(codes)], codes)
+
+
+@pytest.mark.parametrize(
+    ("word", "text", "rows"),
+    [
+        ("Article", "l'article 3et l'article 5", [2, 4]),
+        ("Article", "aux articles 2 et 4en cas de refus", [1, 3]),
+        ("Article", "à l'article 3 ;\n5. la date", [2]),
+        ("Artikel", "de artikelen 1, onderdelen a en b, en tweede lid, 3 en 5", [0, 2, 4]),
+        ("Artikel", "de artikelen 1, eerste tot en met het derde lid, en 4", [0, 3]),
+        ("Artikel", "artikel 2 ter zake van", [1]),
+        ("Articolo", "gli articoli 1, lettere a) e b), 3 e 5", [0, 2, 4]),
+        ("§", "§ 3 Absatz 1 und 2 Satz 1", [2]),
+        ("§", "§§ 3 Absatz 1, 5 Absatz 2", [2, 4]),
+        ("Art.", "w art. 3 ust. 1 pkt 1, 2 lit. a", [2]),
+        ("Section", "section 2 and paragraph 3(1)(g)", [1, 2]),
+        ("Article", "paragraph 3(1)(g)", []),
+        ("第", "猫法第二条第二款和第三款、第三条", []),
+        ("第", "本法第二条第二款和第三款、第三条", [1, 2]),
+    ],
+)
+def test_what_real_acts_write(word, text, rows):
+    titles = (
+        [f"{word}{number}条" for number in "一二三四五六"] if word == "第" else [f"{word} {row}" for row in range(1, 7)]
+    )
+    assert ReferenceFinder(titles, ["Garden Act"] * 6).find(text, "Garden Act") == rows
+
+
+def test_thereof_is_of_the_law_named_before():
+    finder = two_codes("Garden Act", "Dog Act", "Article")
+    text = "Article 2 of the Dog Act, in conjunction with Article 5 thereof"
+    assert finder.find(text, "Garden Act") == [7, 10]
+    assert finder.find("Article 2 of Regulation (EU) 1/2011, with Article 5 thereof", "Garden Act") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("section 5 of the Animal Welfare Act 2006", []),
+        ("section 5(2) of the Animal Welfare Act 2006", []),
+        ("section 5 of the Dogs (Protection of Livestock) Act 1953", []),
+        ("section 5 of the Health and Safety at Work etc. Act 1974", []),
+        ("section 5 of the Legal Aid, Sentencing and Punishment of Offenders Act 2012", []),
+        ("section 5 of the 1996 Act", []),
+        ("section 5 of the Housing Regulations", []),
+        ("section 5 of the European Convention on Human Rights", []),
+        ("section 5 GDPR", []),
+        ("section 1 of the Dog Act", [6]),
+        ("section 1(2) of the Dog Act", [6]),
+        ("section 1(2) and (3) of the Dog Act", [6]),
+        ("section 1, subsection (2), of the Dog Act", [6]),
+        ("section 1 of Part 2 of the Dog Act", [6]),
+        ("sections 1(2)(a) and 3 of the Dog Act", [6, 8]),
+        ("sections 1 to 3 of the Dog Act", [6, 7, 8]),
+        ("sections 1–3 of the Dog Act", [6, 7, 8]),
+        ("sections 1 to 3 of the Cat Act", []),
+        ("section 1 of the Dog Act 1906", []),
+        ("section 1 of the Dog Act of 1906", []),
+        ("section 1 of the Dog Act Regulations", []),
+        ("section 2 of, and Schedule 3 to, the Dog Act", []),
+        ("section 4 or section 5 of the Dog Act", [10]),
+        ("section 4, and section 5 of the Dog Act", [3, 10]),
+        ("section 4 or section 5 of this Act", [3, 4]),
+        ("section 2 of the Dog Act and section 3 of that Act", [7, 8]),
+        ("the Cat Act; section 3 of that Act", []),
+        ("section 5(2) shall apply", [4]),
+        ("section 5(2) of this Act", [4]),
+        ("section 5 of the Garden Act", [4]),
+        ("sections 1(2), 3 and 4(1)", [0, 2, 3]),
+        ("section 5 of the lease", [4]),
+        ("section 5 of the dwelling that the Act governs", [4]),
+        ("section 5 of 3 May", [4]),
+        ("under section 5\nThe Act applies", [4]),
+    ],
+)
+def test_another_act_in_english(text, rows):
+    assert two_codes("Garden Act", "Dog Act", "Section").find(text, "Garden Act") == rows
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("artikel 5 van de Gemeentewet", []),
+        ("artikel 5, tweede lid, van de Gemeentewet", []),
+        ("artikel 5 of 6 van de Gemeentewet", []),
+        ("artikelen 3 tot en met 5 van de Gemeentewet", []),
+        ("artikel 5 Gemeentewet", []),
+        ("artikel 5 van de Algemene wet bestuursrecht", []),
+        ("artikel 5 van het Burgerlijk Wetboek", []),
+        ("artikel 5 BW", []),
+        ("artikel 5 Awb", []),
+        ("artikel 5 van de Tuinwet", [10]),
+        ("artikel 5, tweede lid, van de Tuinwet", [10]),
+        ("artikel 5, eerste en tweede lid, van de Tuinwet", [10]),
+        ("artikel 5, tweede lid, onder a, van de Tuinwet", [10]),
+        ("artikel 5 lid 2 Tuinwet", [10]),
+        ("artikel 5 of 6 van de Tuinwet", [10, 11]),
+        ("artikel 2 van de Tuinwet en artikel 3 van die wet", [7, 8]),
+        ("artikel 5 van deze wet", [4]),
+        ("artikel 5, tweede lid, van deze wet", [4]),
+        ("artikel 5, tweede lid.", [4]),
+        ("artikelen 3 tot en met 5", [2, 3, 4]),
+        ("artikel 5 van de huurovereenkomst", [4]),
+    ],
+)
+def test_another_act_in_dutch(text, rows):
+    assert two_codes("Woonwet", "Tuinwet", "Artikel").find(text, "Woonwet") == rows
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("l'article 5 de l'arrêté du 3 mai 2001", []),
+        ("l'article 5, alinéa 2, de l'arrêté du 3 mai 2001", []),
+        ("l'article 5 de la loi n° 78-17", []),
+        ("l'article 5, deuxième alinéa, de la loi n° 78-17", []),
+        ("l'article 1er de la loi n° 78-17", []),
+        ("l'article 5 du décret", []),
+        ("l'article 5 (2°) du décret", []),
+        ("l'article 5 de cette loi", []),
+        ("l'article 5 de la même loi", []),
+        ("l'article 5 du livre des procédures fiscales", []),
+        ("les articles 5 et suivants du code de commerce", []),
+        ("l'article 5 du CGI", []),
+        ("l'article 5 bis", []),
+        ("l'article 5 sexdecies du code général des impôts", []),
+        ("l'article 5 quindecies A du code général des impôts", []),
+        ("l'article 5 de l'annexe", []),
+        ("l'article 5, alinéa 2, du code des jardins", [10]),
+        ("l'article 5 (alinéas 2 et 3) du code des jardins", [10]),
+        ("l'article 5, premier alinéa, du code des jardins", [10]),
+        ("l'article 5, 2°, du code des jardins", [10]),
+        ("l'article 5, II, du code des jardins", [10]),
+        ("l'article 1er du code des jardins", [6]),
+        ("l'article 5 du livre III du code des jardins", [10]),
+        ("les articles 2 (1°), 3 et 5 du code des jardins", [7, 8, 10]),
+        ("l'article 5, premier alinéa, du présent code", [4]),
+        ("les articles 5 et suivants", [4]),
+        ("de l'article 5, du III de l'article 6", [4, 5]),
+        ("l'article 1er", [0]),
+    ],
+)
+def test_another_text_in_french(text, rows):
+    assert two_codes("Code civil", "Code des jardins", "Art.").find(text, "Code civil") == rows
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("§ 5 der Gemeindeordnung", []),
+        ("§ 5 der Straßenverordnung", []),
+        ("§ 5 der Satzung", []),
+        ("§ 5 des Bürgerlichen Gesetzbuchs", []),
+        ("§ 5 BGB", []),
+        ("§ 5 Abs. 1 BGB", []),
+        ("§ 4 HundeG", []),
+        ("§ 4 des Hundegesetzes", [9]),
+        ("§ 4 Hundegesetz", [9]),
+        ("§ 4 nach dem Hundegesetz", [9]),
+        ("§ 4 Abs. 1 und 2 des Hundegesetzes", [9]),
+        ("§ 4 Absatz 2 Satz 1 Nr. 3 des Hundegesetzes", [9]),
+        ("§§ 4 und 5 des Hundegesetzes", [9, 10]),
+        ("§§ 4 bis 6 des Hundegesetzes", [9, 10, 11]),
+        ("§ 4 und § 5 des Hundegesetzes", [10]),
+        ("§ 3, § 4 und § 5 des Hundegesetzes", [10]),
+        ("§ 5 dieser Ordnung", [4]),
+        ("§ 5 der Kleingartenordnung", [4]),
+        ("§§ 4 bis 6", [3, 4, 5]),
+        ("§ 4 Abs. 2 oder § 5", [3, 4]),
+    ],
+)
+def test_another_text_in_german(text, rows):
+    assert two_codes("Kleingartenordnung", "Hundegesetz", "§").find(text, "Kleingartenordnung") == rows
+
+
+def test_an_adjective_and_a_noun_are_declined_in_german():
+    finder = two_codes("Kleingartenordnung", "Bürgerliches Gesetzbuch", "§")
+    assert finder.find("§ 4 des Bürgerlichen Gesetzbuchs", "Kleingartenordnung") == [9]
+    assert finder.find("§ 4 des Bürgerlichen Gesetzbuches", "Kleingartenordnung") == [9]
+
+
+def test_a_long_list_takes_no_time():
+    finder = two_codes("Garden Act", "Dog Act", "Section")
+    assert finder.find(", ".join(["section 1(1)", "section 2"] * 3000), "Garden Act") == [0, 1]
+    for goes_on in WORDS_BEHIND:
+        assert finder.find("section 1" + goes_on * 6000, "Garden Act") == [0]
+
+
+def test_citations_among_articles_are_read_once(monkeypatch, referring_town):
+    citations = citations_among(referring_town.articles)
+    cited = [ragged_row(citations.refers_to, row) for row in range(len(referring_town.articles))]
+    assert {row: others for row, others in enumerate(cited) if others} == {4: [2], 6: [4], 7: [4, 2]}
+    assert [ragged_row(citations.referred_by, row) for row in (2, 4)] == [[4, 7], [6, 7]]
+    assert [rows.tolist() for rows in citations.edges] == [[4, 6, 7, 7], [2, 4, 4, 2]]
+    monkeypatch.setattr(references, "ReferenceFinder", None)
+    assert citations_among(tuple(referring_town.articles)) is citations
+
+
+def test_references_that_the_source_states_come_before_those_in_the_text():
+    text = "See article 1."
+    said = replace(WELL, article_id="W2", title="Art. 2, Well Code", text=text, metadata={REFERENCES: ["L2", "gone"]})
+    silent = replace(said, metadata={REFERENCES: ["gone"]})
+    for citing, expected in ((said, [1]), (silent, [2]), (replace(said, metadata={REFERENCES: "L2"}), [2])):
+        assert ragged_row(citations_among((LAMP, LAMP2, WELL, citing)).refers_to, 3) == expected
+
+
+PIECES = [
+    "article", "articles", "Art.", "section", "§", "l'", "les ", "et ", "à ", "to ", "and ", "en ", "bis", "L.", "R. *",
+    "du code rural", "du même code", "12-3", "12", "5", "6", ", ", ". ", " ", "(2)", "°", "de la loi n° 83-634", "\n",
+]  # fmt: skip
+WORDS_BEHIND = [
+    "(1), ", " eerste,", " second,", ", alinéa 1", " 1°", " para 1,", " II", " of the (a)", " aième", "  ", ", 1",
+]  # fmt: skip
+
+
+@given(text=st.one_of(st.text(max_size=60), st.lists(st.sampled_from(PIECES), max_size=25).map("".join)))
+@pytest.mark.parametrize("code", [LABOUR, RURAL, "another code"])
+def test_any_text_names_articles_that_exist_once_each(code, text):
+    found = ReferenceFinder(TITLES, [title.partition(", ")[2] for title in TITLES]).find(text, code)
+    assert len(set(found)) == len(found)
+    assert set(found) <= set(range(len(TITLES)))
+
+
+LAMP = Article("L1", "Art. 1, Lamp Code", "Lamps burn.", ("Lamp Code",), 1)
+LAMP2 = Article("L2", "Art. 2, Lamp Code", "Who breaks a lamp pays.", ("Lamp Code",), 2)
+WELL = Article("W1", "Art. 1, Well Code", "Wells are covered.", ("Well Code",), 1)
+
+
+def cited_ids(title, text, *articles):
+    (found,) = cited_articles([CitingText("c", title, text, ())], articles or (LAMP, LAMP2, WELL))
+    return found
+
+
+def test_numbers_with_their_code_are_found_in_title_and_text():
+    assert cited_ids("Article 2 of the Lamp Code", "See article 1 of the Well Code.") == ("L2", "W1")
+
+
+def test_a_number_alone_is_of_the_code_that_the_title_names():
+    assert cited_ids("The well code in short", "Article 1 says that wells are covered.") == ("W1",)
+    assert cited_ids("A guide", "Article 1 says that wells are covered.") == ()
+
+
+def test_a_number_alone_is_of_the_only_code():
+    assert cited_ids("A guide", "Articles 1 and 2.", LAMP, LAMP2) == ("L1", "L2")
+
+
+def test_no_texts_need_no_search():
+    assert cited_articles([], ()) == []
+
+
+@pytest.mark.parametrize("number", ["Art. 2", "2"])
+def test_a_number_counts_whatever_the_title_is(number):
+    titled = replace(LAMP2, title="Breakage", number=number)
+    assert cited_ids("A guide", "Articles 1 and 2.", LAMP, titled) == ("L1", "L2")
+
+
+@pytest.mark.parametrize(
+    ("titles", "text", "named"),
+    [
+        (
+            ["Art. L. 1", "Art. L. 2", "Art. L. 5", "Art. R. 1-2"],
+            "Voir les articles L. 1, L. 2 et L. 5, l'article R. 1-2 et les articles L. 1 à L. 5.",
+            [("articles L. 1", 0), ("L. 2", 1), ("L. 5", 2), ("article R. 1-2", 3), ("articles L. 1", 0), ("L. 5", 2)],
+        ),
+        (
+            ["§ 1", "§ 2", "§ 3a"],
+            "Nach § 1 Absatz 2 und den §§ 2 und 3a sowie § 9.",
+            [("§ 1 Absatz 2", 0), ("§§ 2", 1), ("3a", 2)],
+        ),
+        (["Article 5", "Article 6"], "Under Articles 5 and 6 of the Dog Act, and Article 6(2).", [("Article 6(2)", 1)]),
+    ],
+)
+def test_the_places_of_what_a_text_names(titles, text, named):
+    places = ReferenceFinder(titles, ["Code"] * len(titles)).places(text, "Code")
+    assert [(text[start:end], row) for start, end, row in places] == named

@@ -1,0 +1,64 @@
+import hashlib
+
+import pytest
+
+from statgraph.law.splitting import by_hash, by_labels, near_duplicates, split_of, with_near_duplicates
+
+
+def test_split_follows_the_first_eight_bytes_of_the_hash():
+    for question_id in ("q1", "q2", "q17", "éàü"):
+        place = int(hashlib.sha256(question_id.encode()).hexdigest()[:16], 16) / 2**64
+        assert split_of(question_id) == ("train" if place < 0.60 else "dev" if place < 0.75 else "test")
+
+
+def test_splits_are_the_same_on_every_machine():
+    # First bytes of the hashes: 0x58 / 256 = 0.34, 0xbe / 256 = 0.74, 0xc7 / 256 = 0.78.
+    assert [split_of(question_id) for question_id in ("q3", "q2", "q1")] == ["train", "dev", "test"]
+
+
+@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.6, 0.2, 0.1), (1.2, -0.2, 0.0)])
+def test_shares_that_are_none_are_refused(shares):
+    with pytest.raises(ValueError, match="give 3 numbers from 0 to 1 that sum to 1"):
+        split_of("q1", shares)
+
+
+def test_groups_of_no_common_label_are_split_by_their_ids():
+    labels = {question_id: [f"label of {question_id}"] for question_id in ("q1", "q2", "q3")}
+    assert by_labels(labels) == by_hash(labels) == {"q1": "test", "q2": "dev", "q3": "train"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "together"),
+    [
+        ("ab", "ab", True),
+        ("abc", "ab", True),  # 2 of 3
+        ("abc", "abd", False),  # 2 of 4: half is not most
+        ("abcd", "abce", True),  # 3 of 5
+        ("a", "abc", False),  # all of the one, a third of both
+        ("", "", False),
+    ],
+)
+def test_groups_that_share_most_of_their_labels_are_in_the_split_of_the_smallest_id(first, second, together):
+    splits = by_labels({"q3": second, "q2": first})
+    assert splits == {"q2": "dev", "q3": "dev" if together else "train"}
+
+
+def test_the_most_alike_are_joined_first_and_no_set_outgrows_its_limit():
+    chain = {"q1": "abcd", "q2": "abcde", "q3": "abcdef", "q4": "cdefg"}  # shares 4/5, 5/6, 4/7; 4/6 of q1 and q3
+    assert near_duplicates(chain) == [{"q1", "q2", "q3", "q4"}]
+    assert near_duplicates(chain, max_size=3) == [{"q1", "q2", "q3"}, {"q4"}]
+    assert near_duplicates(chain, max_size=2) == [{"q1"}, {"q2", "q3"}, {"q4"}]
+    assert near_duplicates(chain, {"q4": "q1"}, max_size=1) == [{"q1", "q4"}, {"q2"}, {"q3"}]
+
+
+def test_who_has_a_near_duplicate_among_others():
+    labels = {"t1": "ab", "t2": "ab", "t3": "xy", "d1": "ab", "d2": "xz", "d3": "xy", "d4": "d"}
+    assert with_near_duplicates(labels, {"t1", "t2", "t3"}) == {"t1", "t2", "d1", "d3"}
+    assert with_near_duplicates(labels, {"d4"}) == set()
+
+
+def test_splits_do_not_depend_on_the_order_of_groups_and_labels():
+    labels = {f"q{number}": [f"a{number // 3}", f"a{number // 4}", f"a{number % 5}"] for number in range(40)}
+    turned = {group: labels[group][::-1] for group in reversed(labels)}
+    assert by_labels(turned) == by_labels(labels)
+    assert by_labels(labels) != by_hash(labels)

@@ -1,0 +1,210 @@
+from dataclasses import replace
+
+import faiss
+import numpy as np
+import pytest
+
+from statgraph import artifacts
+from statgraph.config import IndexConfig, IvfPqConfig
+from statgraph.errors import RunError
+from statgraph.law.allowed_rows import AllowedRows
+from statgraph.retrieval.index import ivf_pq_index
+from statgraph.retrieval.index.article_index import ArticleIndex
+
+SETTINGS = IvfPqConfig(lists=20, probes=6, rerank=100)
+CONFIG = IndexConfig("ivf-pq", ivf_pq=SETTINGS)
+
+
+@pytest.fixture
+def built():
+    """Return a function that builds the index of vectors with some settings."""
+
+    def build(vectors: np.ndarray, *, unit_length: bool = True, **settings: object) -> ArticleIndex:
+        config = replace(CONFIG, ivf_pq=replace(SETTINGS, **settings))
+        ids = [f"a{row}" for row in range(len(vectors))]
+        return ArticleIndex.build(vectors, ids, device="cpu", unit_length=unit_length, config=config)
+
+    return build
+
+
+@pytest.fixture
+def saved(tmp_path, built, clustered):
+    """Return the folder of an index of 500 articles."""
+    built(clustered(500, 0, seed=6)[0]).save(tmp_path / "index")
+    return tmp_path / "index"
+
+
+def test_few_vectors_are_ranked_by_hand(built, compass):
+    vectors = np.concatenate([compass, np.repeat(compass[3:4], 15, axis=0)])  # and fifteen more that look south
+    ((rows, scores),) = built(vectors, lists=2).search(np.array([[0.6, 0.8]], dtype=np.float32), 3)
+    assert rows.tolist() == [4, 1, 0]  # north-east, north, east
+    assert scores == pytest.approx([1.4 * np.sqrt(0.5), 0.8, 0.6])
+
+
+@pytest.mark.parametrize(("precision", "tolerance"), [("float32", 1e-6), ("float16", 1e-3)])
+def test_it_finds_nearly_all_of_the_best(built, clustered, exact_best, recall, stacked, precision, tolerance):
+    vectors, queries = clustered(3000, 50, seed=1)
+    rows, scores = stacked(built(vectors, precision=precision).search(queries, 20))
+    assert recall(exact_best(vectors, queries, 20)[1], rows) >= 0.95
+    assert scores == pytest.approx(np.einsum("qkd,qd->qk", vectors[rows], queries), abs=tolerance)
+    assert (scores.dtype, rows.dtype) == (np.float32, np.int64)
+    assert all(len(set(own)) == 20 for own in rows.tolist())
+
+
+def test_candidates_are_ranked_by_their_vectors(built, clustered, exact_best, recall, stacked, monkeypatch):
+    vectors, queries = clustered(3000, 50, seed=1)
+    best = exact_best(vectors, queries, 20)[1]
+    monkeypatch.setattr(ivf_pq_index, "CANDIDATES_PER_HIT", 1)
+    few, many = (stacked(built(vectors, probes=20, code_bytes=1, rerank=n).search(queries, 20))[0] for n in (20, 1500))
+    assert recall(best, few) < 0.6  # a byte says little of sixteen components
+    assert recall(best, many) > 0.95
+
+
+def test_vectors_of_any_length_are_found_by_inner_product(built, clustered, exact_best, recall, stacked):
+    vectors, queries = clustered(3000, 50, seed=2)
+    vectors *= np.random.default_rng(3).uniform(0.5, 2, size=(3000, 1)).astype(np.float32)
+    rows, scores = stacked(built(vectors, unit_length=False).search(queries, 20))
+    expected_scores, expected_rows = exact_best(vectors, queries, 20)
+    assert recall(expected_rows, rows) >= 0.95
+    assert scores[:, 0] == pytest.approx(expected_scores[:, 0], abs=1e-5)
+
+
+@pytest.mark.parametrize("k", [1, 60, 125, 400, 500])
+def test_as_many_are_returned_as_were_asked_for(built, clustered, exact_best, stacked, k):
+    # One probe reads some 25 articles: deeper rankings are searched exactly, those of a quarter or more from the start.
+    vectors, queries = clustered(500, 5, seed=4)
+    rows, scores = stacked(built(vectors, probes=1).search(queries, k))
+    assert rows.shape == scores.shape == (5, k)
+    assert all(len(set(own)) == k and min(own) >= 0 for own in rows.tolist())
+    if k >= 125:
+        assert (rows == exact_best(vectors, queries, k)[1]).all()
+
+
+@pytest.mark.parametrize("precision", ["float32", "float16"])
+def test_it_comes_back_from_its_folder(tmp_path, built, clustered, stacked, precision):
+    vectors, queries = clustered(500, 4, seed=5)
+    index = built(vectors, precision=precision)
+    index.save(tmp_path / "index")
+    names = ["ids.json", "index.faiss", "manifest.json", "vectors.npy"]
+    assert sorted(path.name for path in (tmp_path / "index").iterdir()) == names
+    loaded = ArticleIndex.load(tmp_path / "index", device="cpu")
+    assert (loaded.kind, len(loaded), loaded.width, loaded.precision) == ("ivf-pq", 500, 16, precision)
+    assert (loaded.vectors == vectors.astype(precision)).all()
+    assert isinstance(loaded._index.vectors, np.memmap)
+    before, after = (stacked(one.search(queries, 30)) for one in (index, loaded))
+    assert (before[0] == after[0]).all()
+    assert (before[1] == after[1]).all()
+
+
+def test_a_folder_of_an_earlier_version_is_read(tmp_path, clustered, exact_best, recall, stacked):
+    # It gave vectors of several lengths a component more that made these equal, and zeros up to whole parts.
+    vectors, queries = clustered(1000, 20, seed=5)
+    vectors *= np.random.default_rng(3).uniform(0.5, 2, size=(1000, 1)).astype(np.float32)
+    missing = np.sqrt(np.maximum(4 - np.square(vectors).sum(axis=1), 0))[:, None]
+    held = np.hstack([vectors, missing, np.zeros((1000, 3), dtype=np.float32)])
+    codes = faiss.IndexIVFPQFastScan(faiss.IndexFlatIP(20), 20, 8, 10, 4, faiss.METRIC_INNER_PRODUCT)
+    codes.train(held)
+    codes.add(held)
+    faiss.write_index(codes, str(tmp_path / "index.faiss"))
+    np.save(tmp_path / "vectors.npy", vectors)
+    artifacts.write_json(tmp_path / "ids.json", {"article_ids": [str(row) for row in range(1000)]})
+    settings = {"lists": 8, "probes": 8, "code_bytes": 5, "rerank": 200, "precision": "float32"}
+    form = {"width": 16, "held_width": 20, "length": 2.0}
+    manifest = {"kind": "ivf-pq", "articles": 1000, "width": 16, "metric": "inner product", "held": form}
+    artifacts.write_json(tmp_path / "manifest.json", manifest | {"settings": settings})
+    rows, scores = stacked(ArticleIndex.load(tmp_path, device="cpu").search(queries, 20))
+    assert recall(exact_best(vectors, queries, 20)[1], rows) >= 0.95
+    assert scores == pytest.approx(np.einsum("qkd,qd->qk", vectors[rows], queries), abs=1e-6)
+
+
+def test_saving_over_the_folder_it_was_read_from(saved, clustered):
+    # The vectors of the old folder stay mapped while the new one takes its place.
+    vectors, queries = clustered(500, 0, seed=6)[0], clustered(500, 5, seed=8)[1]
+    loaded = ArticleIndex.load(saved, device="cpu")
+    loaded.rebuilt(CONFIG).save(saved)
+    again = ArticleIndex.load(saved, device="cpu")
+    assert (again.vectors == vectors).all()
+    for one, other in zip(again.search(queries, 5), loaded.search(queries, 5), strict=True):
+        assert one.rows.tolist() == other.rows.tolist()
+
+
+def refused(folder, said: str) -> None:
+    with pytest.raises(RunError, match=f"^{folder}/{said}") as error:
+        ArticleIndex.load(folder, device="cpu")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["index.faiss", "ids.json", "manifest.json", "vectors.npy"])
+def test_a_missing_file_is_refused(saved, name):
+    (saved / name).unlink()
+    refused(saved, f"{name}: missing; ")
+
+
+@pytest.mark.parametrize("name", ["index.faiss", "vectors.npy"])
+@pytest.mark.parametrize("kept", [0, 3, 1000])
+def test_a_file_that_was_cut_off_is_refused(saved, name, kept):
+    (saved / name).write_bytes((saved / name).read_bytes()[:kept])
+    refused(saved, f"{name}: (damaged|not readable)")
+
+
+@pytest.mark.parametrize(
+    ("entry", "value"),
+    [
+        ("width", 17),
+        ("width", "16"),
+        ("settings", None),
+        ("settings", []),
+        ("settings", {"lists": 8.5}),
+        ("settings", {"rays": 3}),
+    ],
+)
+def test_a_damaged_manifest_is_refused(saved, entry, value):
+    manifest = artifacts.read_json(saved / "manifest.json")
+    artifacts.write_json(saved / "manifest.json", {**manifest, entry: value})
+    refused(saved, r"manifest\.json: damaged \(")
+
+
+def test_a_damaged_vector_is_refused_when_a_search_reads_it(saved, clustered):
+    vectors = np.load(saved / "vectors.npy", allow_pickle=False)
+    query = vectors[3:4].copy()
+    vectors[3] = np.nan
+    np.save(saved / "vectors.npy", vectors, allow_pickle=False)
+    with pytest.raises(RunError, match=r"^index: a vector in it is not finite; "):
+        ArticleIndex.load(saved, device="cpu").search(query, 5)
+
+
+@pytest.mark.parametrize("compared_most", [0, 16_384])
+def test_allowed_rows_are_searched(built, clustered, exact_best, recall, stacked, monkeypatch, compared_most):
+    monkeypatch.setattr(ivf_pq_index, "COMPARED_MOST", compared_most)
+    vectors, queries = clustered(3000, 50, seed=1)
+    allowed = AllowedRows.of_mask(np.random.default_rng(2).random(3000) < 0.2)
+    rows, scores = stacked(built(vectors).search(queries, 20, allowed))
+    reached = recall(allowed.rows[exact_best(vectors[allowed.mask], queries, 20)[1]], rows)
+    assert reached == 1 if compared_most else reached >= 0.95
+    assert np.isin(rows, allowed.rows).all()
+    assert scores == pytest.approx(np.einsum("qkd,qd->qk", vectors[rows], queries), abs=1e-6)
+
+
+def test_with_a_fifth_allowed_five_times_the_lists_are_read(built, clustered, monkeypatch):
+    monkeypatch.setattr(ivf_pq_index, "COMPARED_MOST", 0)
+    vectors, queries = clustered(3000, 1, seed=1)
+    index = built(vectors, probes=2)
+    codes, probes = index._index._codes, []
+    search = codes.search
+
+    def recorded(*arguments, params):
+        probes.append(params.nprobe)
+        return search(*arguments, params=params)
+
+    monkeypatch.setattr(codes, "search", recorded)
+    for step in (None, 5, 20):
+        index.search(queries, 20, step and AllowedRows.checked(np.arange(0, 3000, step), 3000))
+    assert probes == [2, 10, 20]
+
+
+def test_vectors_that_are_rounded_already_are_not_widened(tmp_path, built, clustered):
+    vectors = clustered(500, 0, seed=5)[0].astype(np.float16)
+    index = built(vectors, precision="float32")
+    index.save(tmp_path / "index")
+    assert (index.precision, ArticleIndex.load(tmp_path / "index", device="cpu").precision) == ("float16", "float16")
+    assert (index.vectors == vectors).all()

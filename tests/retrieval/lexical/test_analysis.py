@@ -1,0 +1,85 @@
+import pytest
+
+from statgraph.retrieval.lexical.analysis import STOP_WORDS, analyser, question_analyser, words_of_terms
+
+
+def test_words_are_lower_cased_and_stemmed():
+    assert analyser("en")("The Lessors' dwellings, Article 12(3)") == ["the", "lessor", "dwell", "articl", "12", "3"]
+    assert analyser("fr")("L'employeur, les employeurs") == ["l", "employeur", "le", "employeur"]
+
+
+def test_forms_of_a_character_are_one():
+    # A ligature, full-width digits, and an accent as a character of its own.
+    assert analyser("xx")("ﬁn １２ e\u0301te\u0301") == ["fin", "12", "été"]
+
+
+def test_soft_hyphens_do_not_cut_words():
+    assert analyser("xx")("tri\u00adbu\u00adnal") == ["tribunal"]
+
+
+def test_scripts_without_spaces_are_cut_into_overlapping_pairs():
+    assert analyser("zh")("劳动合同") == ["劳动", "动合", "合同"]
+    assert analyser("zh")("第12条 ABC合同") == ["第", "12", "条", "abc", "合同"]
+    assert analyser("ja")("人々の家") == ["人々", "々の", "の家"]
+    assert analyser("th")("เช่า") == ["เช", "ช่", "่า"]
+
+
+def test_punctuation_of_scripts_without_spaces_ends_a_run():
+    assert analyser("ja")("データ・契約") == ["デー", "ータ", "契約"]
+    assert analyser("km")("ផ្ទះ។ផ្ទះ") == [*analyser("km")("ផ្ទះ"), *analyser("km")("ផ្ទះ")]
+
+
+@pytest.mark.parametrize(
+    ("language", "word"),
+    [("xx", "अधिकार"), ("xx", "ஒப்பந்தம்"), ("he", "שָׁלוֹם"), ("xx", "عَقْد"), ("ko", "계약")],
+)
+def test_marks_stay_inside_their_word(language, word):
+    assert len(analyser(language)(f"{word} {word}")) == 2
+
+
+@pytest.mark.parametrize("text", ["L'employeur, e\u0301te\u0301, § 12a", "किरायेदार 12", "a_b-c\u00add"])
+def test_words_are_the_same_beside_a_script_without_spaces(text):
+    assert analyser("fr")(f"{text} 法") == [*analyser("fr")(text), "法"]
+
+
+def test_stemmers_see_the_vowel_signs():
+    assert analyser("hi")("किरायेदार किरायेदारों") == [analyser("hi")("किरायेदार")[0]] * 2
+
+
+def test_turkish_capitals_meet_their_small_letters():
+    assert analyser("tr")("KİRA ISI") == analyser("tr")("kira ısı")
+    assert analyser("az")("İCARƏ QIZ") == ["icarə", "qız"]
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "terms"),
+    [
+        ("es", "¿Qué fianza me puede pedir el casero?", ["fianz", "pued", "ped", "caser"]),
+        ("fr", "Qu'est-ce que l'employeur doit ?", ["employeur", "doit"]),
+        ("en", "Will the State pay?", ["state", "pay"]),
+        ("es", "el Estado", ["estad"]),
+        ("en", "To be or not to be", ["to", "be", "or", "not", "to", "be"]),
+        ("zh", "什么合同", ["什么", "么合", "合同"]),
+        ("xx", "the lamp", ["the", "lamp"]),
+    ],
+)
+def test_stop_words_of_a_question_are_left_out_unless_it_has_no_others(language, question, terms):
+    assert question_analyser(language, stop_words=False)(question) == terms
+    assert question_analyser(language, stop_words=True)(question) == analyser(language)(question)
+
+
+@pytest.mark.parametrize("language", STOP_WORDS)
+def test_every_list_of_stop_words_is_there(language):
+    assert len(question_analyser(language, stop_words=False)("lamp")) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "words"),
+    [
+        ("Bridges, a bridge", "en", {"bridg": "bridges", "a": "a"}),
+        ("Die Häuser", "de", {"die": "die", "haus": "häuser"}),
+        ("\u6cd5\u5f8b\u4eba", "zh", {"\u6cd5\u5f8b": "\u6cd5\u5f8b", "\u5f8b\u4eba": "\u5f8b\u4eba"}),
+    ],
+)
+def test_terms_are_told_in_the_words_of_the_text(text, language, words):
+    assert words_of_terms(text, language) == words

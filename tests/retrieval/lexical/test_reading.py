@@ -1,0 +1,90 @@
+"""How BM25 counts corrected words and synonyms."""
+
+import pytest
+
+from statgraph.law.synonyms import parse_synonyms
+from statgraph.retrieval.lexical.bm25 import BM25
+from statgraph.retrieval.lexical.reading import AddedTerm, QuestionReader
+from statgraph.retrieval.lexical.spelling import Spelling
+
+TEXTS = ["The deposit is paid back.", "Rents rise once a year.", "A security deposit for keys.", "Rent of a garage."]
+
+
+def law(synonyms="", texts=TEXTS):
+    bm25 = BM25(texts, language="en", stop_words=False)
+    lines, problems = parse_synonyms(synonyms, "synonyms.txt")
+    assert problems == []
+    terms = {"deposits": "deposit", "rents": "rent"}
+    spelling = Spelling(
+        bm25.words, lambda word: bm25.frequency(terms.get(word, word)), {"boss"}.__contains__, ignored={"the"}
+    )
+    bm25.reader = QuestionReader("en", stop_words=False, known=bm25.vocabulary, spelling=spelling, synonyms=lines)
+    return bm25
+
+
+def test_a_corrected_word_counts_seven_tenths_of_a_typed_one():
+    bm25 = law()
+    typed, corrected = bm25.scores("deposit keys"), bm25.scores("depsoit keys")
+    keys = bm25.scores("keys")
+    assert corrected - keys == pytest.approx(0.7 * (typed - keys))
+    assert bm25.reader.corrected("Is the depsoit mine?") == {"depsoit": "deposit"}
+    assert bm25.reader.corrected("Is the deposit mine?") == {}
+    assert bm25.scores("rnets").tolist() == pytest.approx((0.7 * bm25.scores("rents")).tolist())  # and not as a stem
+
+
+def test_the_weights_of_terms_still_add_up_and_stay_within_reach():
+    bm25 = law("bond, deposit")
+    for question in ("depsoit keys", "bond for rents", "bond xylophone"):
+        scores = bm25.scores(question)
+        for score, parts in zip(scores, bm25.term_weights(question, range(4)), strict=True):
+            assert sum(part.weight for part in parts) == pytest.approx(score)
+        assert scores.max() < bm25.reachable(question)
+    assert [part.term for part in bm25.term_weights("depsoit keys", [2])[0]] == ["key", "deposit"]
+    assert bm25.reachable("depsoit") == pytest.approx(0.7 * bm25.reachable("deposit"))
+
+
+def test_a_word_of_everyday_language_and_an_abbreviation_are_no_typing_errors():
+    assert law(texts=["A loss of rent."]).reader.corrected("boss RENTX retn") == {"retn": "rent"}
+    assert law(texts=["A loss of rent."]).reader.corrected("RENTX DUE") == {"rentx": "rent"}  # all is in capitals
+
+
+def test_an_index_that_has_a_word_counts_it_as_typed():
+    headings = BM25(["Depsoit", "Deposit"], language="en", stop_words=False)
+    headings.reader = law().reader
+    assert headings.scores("depsoit").argmax() == 0
+    assert headings.scores("depsoit")[1] == 0
+    assert BM25(["Garages"], language="en").scores("gargaes").tolist() == [0]  # without a reader
+
+
+@pytest.mark.parametrize(
+    ("synonyms", "question", "added"),
+    [
+        ("bond, deposit", "my bond", [("deposit", 0.5, "bond")]),
+        ("bond, deposit", "my deposit", [("bond", 0.5, None)]),
+        ("bond => deposit", "my deposit", []),
+        ("bond => deposit, rents", "bonds", [("deposit", 0.5, "bond"), ("rent", 0.5, "bond")]),
+        ("security deposit, bond", "a bond", [("secur", 0.25, "bond"), ("deposit", 0.25, "bond")]),
+        ("security deposit, bond", "Security deposits?", [("bond", 0.5, None)]),
+        ("security deposit, bond", "deposit security", []),
+        ("security deposit, bond", "bond deposit", [("secur", 0.25, "bond")]),  # what is typed counts as typed
+        ("deposit => bond", "depsoit", [("deposit", 0.7, "depsoit"), ("bond", 0.5, None)]),
+        ("depsoit => keys", "depsoit", [("key", 0.5, "depsoit")]),  # the user's word is no typing error
+    ],
+)
+def test_synonyms_count_half(synonyms, question, added):
+    reader = law(synonyms).reader
+    found = [(part.term, part.weight, part.replaces) for part in reader.added(question, reader._terms(question))]
+    assert found == added
+
+
+def test_what_is_added_names_the_word_that_it_stands_for():
+    (added,) = law("bond, deposits").reader.added("bond", ["bond"])
+    assert added == AddedTerm("deposit", "deposits", 0.5, "bond")
+
+
+def test_an_index_keeps_its_words(tmp_path):
+    law().write(tmp_path)
+    read = BM25.read(tmp_path, language="en")
+    assert set(read.words()) == set(law().words()) >= {"rents", "rent", "keys"}
+    (tmp_path / "words.txt").unlink()
+    assert BM25.read(tmp_path, language="en").words() == ()  # of an older version

@@ -1,0 +1,87 @@
+"""Typing errors and missing accents, read as words of the law."""
+
+import pytest
+
+from statgraph.retrieval.lexical.spelling import Spelling, without_accents
+
+LAW = {
+    "deposit": 5,
+    "deposed": 1,
+    "loyer": 9,
+    "foyer": 20,
+    "foyers": 1,
+    "école": 3,
+    "rente": 2,
+    "rentes": 7,
+    "notification": 4,
+    "28bis": 1,
+    "tribunal": 3,
+    "œuvre": 2,
+    "côté": 1,
+    "cote": 8,
+    "法律": 4,
+    "the": 50,
+}
+
+
+@pytest.fixture
+def spelling():
+    return Spelling(
+        lambda: LAW, lambda word: LAW.get(word, 0), {"hotel", "over"}.__contains__, ignored={"the", "would"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("typed", "read", "edits"),
+    [
+        ("depsoit", "deposit", 1),  # two letters changed places: one edit
+        ("loyr", "loyer", 1),  # and not foyer, which is as near and more frequent: its first letter differs
+        ("rentxs", "rentes", 1),
+        ("rentx", "rente", 1),
+        ("notificaton", "notification", 1),
+        ("notfcation", "notification", 2),  # of ten letters
+        ("ecole", "école", 0),
+        ("ecoles", "école", 1),
+        ("oeuvre", "œuvre", 0),
+    ],
+)
+def test_a_word_is_read_as_the_nearest_of_the_law(spelling, typed, read, edits):
+    correction = spelling.correction(typed)
+    assert (correction.word, correction.edits) == (read, edits)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "lye",  # too short for an edit
+        "depzoyt",  # two edits, of seven letters
+        "over",  # of everyday language
+        "2bis",
+        "法津",
+        "woudl",  # nearest to a stop word
+        "xylophone",
+    ],
+)
+def test_a_word_is_left_alone(spelling, typed):
+    assert spelling.correction(typed) is None
+
+
+def test_of_equally_near_words_the_more_frequent_is_taken(spelling):
+    assert [spelling.correction(word).word for word in ("côtè", "rentez")] == ["cote", "rentes"]
+
+
+def test_the_words_are_asked_for_at_the_first_correction_alone():
+    calls = []
+    spelling = Spelling(lambda: calls.append(1) or ["rent"], lambda _: 1, lambda _: False)
+    assert calls == []
+    assert [spelling.correction(word).word for word in ("retn", "rennt")] == ["rent", "rent"]
+    assert calls == [1]
+
+
+def test_accents_and_ligatures_are_taken_off():
+    assert [without_accents(word) for word in ("préavis", "œuvre", "straße", "ёж")] == [
+        "preavis",
+        "oeuvre",
+        "strasse",
+        "еж",
+    ]

@@ -1,0 +1,82 @@
+import shutil
+
+import numpy as np
+import pytest
+
+from statgraph.encoders.inference import query_encoder
+from statgraph.errors import DependencyError, RunError
+from statgraph.law.allowed_rows import AllowedRows
+from statgraph.retrieval.lexical.bm25 import BM25
+from statgraph.retrieval.search.ranker import DenseRanker, LexicalRanker
+from statgraph.runs import parts
+from statgraph.runs.run import Run
+
+HALF = np.sqrt(0.5)
+
+
+@pytest.fixture
+def own_encoder(dense_run, query_encoder):
+    """Return the run's encoder folder, a copy that a test may damage."""
+    folder = dense_run / parts.QUERY_ENCODER
+    folder.unlink()
+    shutil.copytree(query_encoder, folder)
+    return folder
+
+
+def refused(run, match):
+    with pytest.raises(RunError, match=match) as refusal:
+        DenseRanker(Run.read(run), device="cpu")
+    assert "\n" not in str(refusal.value)
+
+
+def test_dense_scores_are_inner_products(dense_run):
+    ranker = DenseRanker(Run.read(dense_run), device="cpu")
+    rows, scores = zip(*ranker.rank(["deposit", "deposit notice", "notice"], 3), strict=True)
+    assert [ranked.tolist() for ranked in rows] == [[0, 2, 1], [0, 1, 2], [1, 0, 2]]
+    np.testing.assert_allclose(
+        np.stack(scores), [[1, 0.8, 0], [HALF, HALF, 0.2 * HALF], [1, 0, -0.6]], rtol=0, atol=1e-6
+    )
+
+
+def test_a_missing_index_or_encoder_is_refused(dense_run, own_encoder):
+    shutil.rmtree(own_encoder)
+    refused(dense_run, "query_encoder: no query encoder")
+    shutil.rmtree(dense_run / "index")
+    refused(dense_run, "index: no such index folder")
+
+
+@pytest.mark.parametrize("name", ["modules.json", "model.safetensors", "tokenizer.json"])
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe"])
+def test_a_damaged_encoder_is_refused(dense_run, own_encoder, name, content):
+    assert (own_encoder / name).is_file()
+    (own_encoder / name).write_bytes(content)
+    refused(dense_run, r"query_encoder: not loadable \(")
+
+
+def test_a_missing_package_is_named_as_it_is(dense_run, monkeypatch):
+    def load(folder, device, precision):
+        raise DependencyError("onnxruntime: not installed; run in statgraph's checkout: pip install '.[onnx]'")
+
+    monkeypatch.setattr(query_encoder, "_encoder", load)
+    with pytest.raises(DependencyError, match=r"^onnxruntime: not installed; .* pip install '.\[onnx\]'$"):
+        DenseRanker(Run.read(dense_run), device="cpu", precision="int8")
+
+
+def test_another_run_s_encoder_is_refused(dense_run, own_encoder, quick_backbone):
+    shutil.rmtree(own_encoder)
+    shutil.copytree(quick_backbone, own_encoder)
+    with pytest.raises(RunError, match=r"^queries: shape \(1, 16\), but the index holds vectors of width 2; "):
+        DenseRanker(Run.read(dense_run), device="cpu").rank(["deposit"], 1)
+
+
+def test_dense_rankings_among_some(dense_run):
+    ranker = DenseRanker(Run.read(dense_run), device="cpu")
+    rows, scores = zip(*ranker.rank(["deposit", "notice"], 5, AllowedRows.checked([2, 1], 3)), strict=True)
+    assert [ranked.tolist() for ranked in rows] == [[2, 1], [1, 2]]
+    np.testing.assert_allclose(np.stack(scores), [[0.8, 0], [1, -0.6]], rtol=0, atol=1e-6)
+
+
+def test_lexical_rankings_among_some():
+    ranker = LexicalRanker(BM25(["deposit", "deposit keys", "keys"], language="en"))
+    rankings = ranker.rank(["deposit", "zzz"], 5, AllowedRows.checked([2, 1], 3))
+    assert [ranked.rows.tolist() for ranked in rankings] == [[1, 2], [1, 2]]

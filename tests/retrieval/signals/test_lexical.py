@@ -1,0 +1,119 @@
+import numpy as np
+import pytest
+
+from statgraph import artifacts
+from statgraph.config import RunConfig
+from statgraph.errors import RunError
+from statgraph.law.records import Article, CitingText, Question
+from statgraph.retrieval.lexical.bm25 import BM25
+from statgraph.retrieval.signals.lexical import CitingSignal, HeadingsSignal, TextSignal
+from statgraph.retrieval.signals.signal import TRAINED, ZERO_SHOT, Asked, SignalSource
+from statgraph.runs.run import CorpusFacts, Run
+from statgraph.systems.presets import resolve_config
+
+ARTICLES = (
+    Article("a", "Art. 1", "Lamps burn by night.", ("Code", "Streets"), 0),
+    Article("b", "Art. 2", "Wells have lids.", ("Code", "Water"), 1),
+)
+CITING_TEXTS = (CitingText("c", "Guide", "Who lights the road?", ("a", "gone")),)
+
+
+class Member:
+    def __init__(self, kind):
+        self.kind = kind
+
+
+def written(kind, folder, **source):
+    folder.mkdir()
+    return kind.write(SignalSource(ARTICLES, "en", RunConfig(), **source), folder)
+
+
+def read(kind, folder):
+    return kind.read(folder, Run(folder.parent, RunConfig(), CorpusFacts("town", "en", "0")))
+
+
+def scores(signal, question):
+    return signal.ask(Asked([question]))[0].scores(np.arange(2)) > 0
+
+
+def test_each_signal_has_its_own_text(tmp_path):
+    for kind, question in ((TextSignal, "lamp"), (HeadingsSignal, "streets"), (CitingSignal, "road")):
+        folder = tmp_path / question
+        assert written(kind, folder, citing=CITING_TEXTS)
+        signal = read(kind, folder)
+        assert scores(signal, question).tolist() == [True, False]
+    assert not scores(read(HeadingsSignal, tmp_path / "streets"), "lamp").any()
+
+
+def test_nothing_to_index_is_no_signal(tmp_path):
+    assert not written(CitingSignal, tmp_path / "none")
+
+
+def test_indexes_of_the_articles_alone_are_copied_from_a_run_of_the_same_law(tmp_path):
+    law = tmp_path / "law"
+    law.mkdir()
+    written(TextSignal, law / "bm25", members=[Member(ZERO_SHOT)])
+    written(CitingSignal, law / "citing", citing=CITING_TEXTS)
+    without_articles = SignalSource((), "en", RunConfig(), reuse_from=law)
+    (tmp_path / "copy").mkdir()
+    assert TextSignal.write(without_articles, tmp_path / "copy")
+    assert scores(read(TextSignal, tmp_path / "copy"), "lamp").tolist() == [True, False]
+    assert not (tmp_path / "copy" / "doubt.json").exists()  # it depends on the members too
+    assert not CitingSignal.write(without_articles, tmp_path / "none")
+
+
+def test_what_a_question_could_score():
+    bm25 = BM25(["lamp", "well"], language="en")
+    # A term in one of two texts: ln(1 + 1.5 / 1.5); in neither: ln(1 + 2.5 / 0.5).
+    assert bm25.reachable("lamp road") == pytest.approx(np.log(2) + np.log(6))
+    assert BM25([], language="en").reachable("lamp") == 0
+
+
+def test_a_question_in_other_words_counts_less():
+    bm25 = BM25(["lamp", "well"], language="en")
+    sure, doubted = (TextSignal(bm25, doubt).ask(Asked(["lamp road street"]))[0] for doubt in (0.0, 1.0))
+    share = bm25.scores("lamp").max() / (np.log(2) + 2 * np.log(6))
+    assert sure.confidence == 1
+    assert doubted.confidence == pytest.approx(share / 0.4)
+    assert TextSignal(bm25, 0.5).ask(Asked(["road"]))[0].confidence == 0.5
+    assert TextSignal(bm25, 1.0).ask(Asked(["?"]))[0].confidence == 1  # nothing was asked
+
+
+def test_citing_texts_count_by_how_much_of_a_question_they_hold(tmp_path):
+    written(CitingSignal, tmp_path / "citing", citing=CITING_TEXTS, questions=(Question("q", "?", "train", ("a",)),))
+    signal = read(CitingSignal, tmp_path / "citing")
+    own, other = signal.ask(Asked(["who lights the road", "road to another town"]))
+    assert own.confidence > other.confidence > 0
+    reached = signal.bm25.scores("road to another town").max() / signal.bm25.reachable("road to another town")
+    assert other.confidence == pytest.approx(reached / 0.6)
+    (tmp_path / "citing" / "doubt.json").unlink()  # as runs of older versions
+    (of_old,) = read(CitingSignal, tmp_path / "citing").ask(Asked(["road to another town"]))
+    assert of_old.confidence == 1
+
+
+@pytest.mark.parametrize(("language", "found"), [("de", True), ("fr", False)])
+def test_an_ensembles_signals_read_compounds_where_a_language_has_them(tmp_path, language, found):
+    config = resolve_config("ensemble")
+    articles = [
+        Article(str(row), "", ".", ("Code", words), row)
+        for row, words in enumerate(("Kündigungsfrist", "Kündigung", "Frist"))
+    ]
+    (tmp_path / "headings").mkdir()
+    HeadingsSignal.write(SignalSource(articles, language, config), tmp_path / "headings")
+    signal = HeadingsSignal.read(tmp_path / "headings", Run(tmp_path, config, CorpusFacts("town", language, "0")))
+    assert (signal.ask(Asked(["Frist"]))[0].scores(np.arange(3)) > 0).tolist() == [found, False, True]
+
+
+def test_questions_take_the_doubt_away(tmp_path):
+    asked = tuple(Question(f"q{number}", "?", "train", ("a",)) for number in range(20))
+    for name, members, questions, doubt in (
+        ("none", (Member(ZERO_SHOT),), (), 1.0),
+        ("some", (Member(ZERO_SHOT),), asked, 0.5),
+        ("trained", (Member(TRAINED),), (), 0.0),
+    ):
+        written(TextSignal, tmp_path / name, members=members, questions=questions)
+        (answer,) = read(TextSignal, tmp_path / name).ask(Asked(["road"]))
+        assert answer.confidence == 1 - doubt
+    artifacts.write_json(tmp_path / "some" / "doubt.json", [])
+    with pytest.raises(RunError, match="doubt"):
+        read(TextSignal, tmp_path / "some")

@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+
+from statgraph.config import RunConfig
+from statgraph.errors import RunError
+from statgraph.law.records import Article, Question
+from statgraph.retrieval.signals.signal import Asked, SignalSource
+from statgraph.retrieval.signals.wording import WordingSignal
+from statgraph.runs.run import CorpusFacts, Run
+
+ARTICLES = tuple(Article(f"A{row}", "", "", ("Code",), row) for row in range(4))
+QUESTIONS = (
+    Question("q1", "lamp lamp broken", "train", ("A0",)),
+    Question("q2", "lamp stolen", "train", ("A0", "A2", "gone")),
+    Question("q3", "well dry", "train", ("A1",)),
+)
+
+
+def write(folder, questions=QUESTIONS):
+    return WordingSignal.write(SignalSource(ARTICLES, "xx", RunConfig(), questions), folder)
+
+
+def read(folder):
+    return WordingSignal.read(folder, Run(folder, RunConfig(), CorpusFacts("town", "xx", 4, "0" * 64)))
+
+
+def ask(folder, *texts):
+    return [answer.scores(np.arange(4)) for answer in read(folder).ask(Asked(texts))]
+
+
+def test_words_are_regressed_on_articles(tmp_path):
+    assert write(tmp_path)
+    # "lamp" is in two of three questions, the other words in one each; "lamp lamp" counts 1 + ln 2.
+    lamp, rare = np.log(3 / 2), np.log(3)
+    first = np.array([(1 + np.log(2)) * lamp, rare, 0, 0, 0])
+    second = np.array([lamp, 0, rare, 0, 0])
+    third = np.array([0, 0, 0, rare, rare])
+    x = np.array([vector / np.linalg.norm(vector) for vector in (first, second, third)])
+    labels = np.array([[1, 0, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0]])
+    weights = np.linalg.solve(x @ x.T + np.eye(3), labels)
+    stolen, unknown = ask(tmp_path, "stolen", "green")
+    assert stolen == pytest.approx(x[:, 2] @ weights, abs=1e-6)
+    assert np.argmax(stolen) == 2
+    assert unknown.tolist() == [0, 0, 0, 0]
+
+
+def test_without_questions_or_words_it_says_nothing(tmp_path):
+    assert not write(tmp_path, ())
+    assert not write(tmp_path, (Question("q1", "lamp", "train", ("gone",)), Question("q2", "?", "train", ("A1",)))[:1])
+
+
+def test_of_many_questions_some_count(tmp_path, monkeypatch):
+    monkeypatch.setattr("statgraph.retrieval.signals.wording._MAX_QUESTIONS", 2)
+    assert write(tmp_path)
+    well, stolen = ask(tmp_path, "well", "stolen")  # the first and the third
+    assert np.argmax(well) == 1
+    assert stolen.tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("name", ["terms.json", "questions.npz", "weights.npz"])
+def test_damage_is_refused(tmp_path, name):
+    write(tmp_path)
+    (tmp_path / name).write_bytes(b"no array")
+    with pytest.raises(RunError):
+        read(tmp_path)
+
+
+def test_arrays_that_do_not_fit_are_refused(tmp_path):
+    write(tmp_path)
+    with np.load(tmp_path / "weights.npz") as saved:
+        arrays = dict(saved)
+    np.savez(tmp_path / "weights.npz", **(arrays | {"rows": arrays["rows"] + 9}))
+    with pytest.raises(RunError, match="labels of articles that are not there"):
+        read(tmp_path)

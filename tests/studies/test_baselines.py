@@ -1,0 +1,126 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from statgraph.evaluation.metrics import DEPTH
+from statgraph.retrieval.lexical.bm25 import BM25
+from statgraph.retrieval.ranking.features import Features, feature_names
+from statgraph.studies.baselines import BASELINES, BaselineRuns, WordCounts, linear_ranker
+from statgraph.studies.running import CorpusRuns, planned_runs
+from statgraph.studies.spec import RowSpec, TableSpec, read_table
+from statgraph.studies.store import RunStore
+
+
+@pytest.fixture
+def words(town_corpus):
+    return WordCounts(town_corpus, stop_words=True)
+
+
+@pytest.fixture
+def questions(town_corpus):
+    return [question.text for question in town_corpus.questions]
+
+
+@pytest.fixture
+def result(town_corpus, tmp_path):
+    """Return a function that carries out one row of a table on the town."""
+
+    def carried_out(row, *settings):
+        (planned,) = planned_runs(TableSpec("t", "T", "P", rows=(row,)), seeds=1, settings=settings)
+        return BaselineRuns(town_corpus, "test", RunStore(tmp_path)).finished(planned)
+
+    return carried_out
+
+
+def test_the_counts_weigh_terms_as_bm25_does(words, town_corpus, questions):
+    from statgraph.encoders.article_text import article_texts
+
+    bm25 = BM25(article_texts(town_corpus.articles), language=town_corpus.language, k1=1.2, b=0.5)
+    ours = (words.asked(questions) @ words.weights(k1=1.2, b=0.5)).toarray()
+    np.testing.assert_allclose(ours, [bm25.scores(question) for question in questions], rtol=1e-4, atol=1e-5)
+
+
+def test_a_field_without_weight_does_not_count(words):
+    alone = words.weights(k1=1.2, b=0.0, text=1.0, path=0.0)
+    assert abs(alone - words.weights(k1=1.2, b=0.0, text=1.0)).max() < 1e-6
+    both = words.weights(k1=1.2, b=0.0, text=1.0, path=2.0)
+    assert both.nnz > alone.nnz or (both - alone).max() > 0
+
+
+def test_fields_are_added_with_their_weights_before_they_saturate(words):
+    terms, articles = words.fields["path"].T.nonzero()
+    term, article = terms[0], articles[0]
+    frequency = words.fields["text"][article, term] + 3 * words.fields["path"][article, term]
+    expected = (
+        frequency
+        / (2.0 + frequency)
+        * np.log1p((len(words.fields["text"].toarray()) - words.holding[term] + 0.5) / (words.holding[term] + 0.5))
+    )
+    assert words.weights(k1=2.0, b=0.0, text=1.0, path=3.0)[term, article] == pytest.approx(expected, rel=1e-5)
+
+
+def test_feedback_of_weight_0_asks_what_was_asked(words, questions):
+    asked, weights = words.asked(questions), words.weights(k1=1.2, b=0.5)
+    scores = (asked @ weights).toarray()
+    same = words.expanded(asked, scores, articles=2, terms=5, weight=0.0)
+    np.testing.assert_allclose(same.sum(axis=1), 1, rtol=1e-5)
+    more = words.expanded(asked, scores, articles=2, terms=5, weight=0.5)
+    assert (np.diff(more.tocsr().indptr) <= np.diff(asked.indptr) + 5).all()
+    np.testing.assert_allclose(more.sum(axis=1), 1, rtol=1e-5)
+
+
+def test_a_linear_ranker_learns_which_signal_is_right():
+    names, rng = feature_names(["good", "noise"]), np.random.default_rng(0)
+    features, labels, base = [], [], []
+    for _ in range(20):
+        values = rng.random((30, len(names))).astype(np.float32)
+        right = int(rng.integers(30))
+        values[:, names.index(("good", "scaled"))] = np.arange(30) == right
+        features.append(Features(np.arange(30), names, values))
+        labels.append(np.array([right]))
+        base.append(values.sum(axis=1))
+    ranker = linear_ranker(features, labels, base, 1.0)
+    assert [int(ranker.scores(each).argmax()) for each in features] == [int(rows[0]) for rows in labels]
+
+
+def test_parameters_are_climbed_one_after_the_other(town_corpus, tmp_path, monkeypatch):
+    tried = []
+    monkeypatch.setattr(BaselineRuns, "quality", lambda self, ranker: tried.append(1) or ranker.score([]))
+    grid = {"a": range(10), "b": range(10)}
+    runs = BaselineRuns(town_corpus, "test", RunStore(tmp_path))
+    best = runs.best(grid, lambda of: lambda questions: -((of["a"] - 7) ** 2) - (of["b"] - of["a"] + 3) ** 2)
+    assert best.chosen == {"a": 7, "b": 4}
+    assert best.score([]) == 0
+    assert len(tried) < 50
+
+
+@pytest.mark.parametrize("baseline", ["fields", "feedback"])
+def test_a_lexical_baseline_is_chosen_on_dev_and_measured_apart_from_its_system(baseline, result, town_corpus):
+    row = RowSpec("a", "bm25", ("device=cpu",), seeded=False, baseline=baseline)
+    found, plain = result(row), result(replace(row, baseline=""))
+    assert found.about["chosen"]
+    assert "chosen" not in plain.about
+    assert found.metrics.question_ids == plain.metrics.question_ids
+
+
+@pytest.mark.parametrize("baseline", ["reciprocal", "summed"])
+def test_a_fusion_names_what_dev_chose(baseline, result, quick_backbone):
+    found = result(RowSpec("a", "zero-shot", (f"encoder.backbone={quick_backbone}", "device=cpu"), baseline=baseline))
+    assert {"bm25.k1", "bm25.b"} < found.about["chosen"].keys()
+
+
+@pytest.mark.parametrize("baseline", ["signal", "linear"])
+def test_an_ensemble_with_another_ranker(baseline, result, quick_settings, quick_backbone):
+    own = [text for text in quick_settings if not text.startswith("encoder.backbone")]
+    settings = (*own, f"ensemble.members=qabisar@{quick_backbone}", "ranker.kind=fixed")
+    more = ("ranker.learn_from=cross-fit", "ranker.folds=2")
+    found = result(RowSpec("a", "ensemble", (*settings, *more), baseline=baseline))
+    assert found.about["chosen"].keys() == {{"signal": "signal", "linear": "C"}[baseline]}
+    assert not found.signals
+
+
+def test_every_baseline_has_a_row_in_the_table():
+    assert {row.baseline for row in read_table("ranking").rows} == {"", *BASELINES}
+    assert DEPTH == 500
+    assert issubclass(BaselineRuns, CorpusRuns)
