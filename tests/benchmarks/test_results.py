@@ -1,4 +1,6 @@
-from benchmarks import page
+from dataclasses import asdict
+
+from benchmarks import results
 from benchmarks.rows import Row
 
 ABOUT = {"command": "python -m benchmarks x", "commit": "abc", "date": "2026-01-02", "machine": "m", "peak_mib": 1234}
@@ -8,11 +10,11 @@ ROWS = [
     Row("cuda", "rival", "3 times", "not measured", None, note="no GPU"),
     Row("cuda too", "rival", "3 times", "not measured", None, note="no GPU"),
 ]
-RESULTS = {"x": {"about": ABOUT, "rows": [row.to_dict() for row in ROWS]}}
+RESULTS = {"x": {"about": ABOUT, "rows": [asdict(row) for row in ROWS]}}
 
 
 def test_the_table_says_what_holds_and_numbers_the_notes():
-    assert page.table(RESULTS).splitlines() == [
+    assert results.table(RESULTS).splitlines() == [
         "| what | against | asked | reached | |",
         "| --- | --- | --- | --- | --- |",
         "| speed | rival | 2 times | 3.0 times | holds |",
@@ -28,14 +30,14 @@ def test_the_table_says_what_holds_and_numbers_the_notes():
 
 
 def test_the_page_keeps_what_people_wrote(tmp_path, monkeypatch):
-    monkeypatch.setattr(page, "PAGE", tmp_path / "performance.md")
-    monkeypatch.setattr(page, "read_results", lambda: RESULTS)
-    page.PAGE.write_text(f"before\n{page.BEGIN}\nold\n{page.END}\nafter\n")
-    page.write()
-    once = page.PAGE.read_text()
-    assert once == f"before\n{page.BEGIN}\n\n{page.table(RESULTS)}\n{page.END}\nafter\n"
-    page.write()
-    assert page.PAGE.read_text() == once
+    monkeypatch.setattr(results, "PAGE", tmp_path / "performance.md")
+    monkeypatch.setattr(results, "read_results", lambda: RESULTS)
+    results.PAGE.write_text(f"before\n{results.BEGIN}\nold\n{results.END}\nafter\n")
+    results.write_pages()
+    once = results.PAGE.read_text()
+    assert once == f"before\n{results.BEGIN}\n\n{results.table(RESULTS)}\n{results.END}\nafter\n"
+    results.write_pages()
+    assert results.PAGE.read_text() == once
 
 
 def test_tools_have_a_table_a_law():
@@ -43,7 +45,7 @@ def test_tools_have_a_table_a_law():
     figures |= {"memory_mb": 1234, "disk_mb": 5.6, "lines": 19}
     rows = [Row("law", "ours", "", "x", None, figures), Row("law", "theirs", "", "not measured", None, {}, "not here")]
     rows.append(Row("law 2", "ours", "", "x", None, figures))
-    lines = page.tools_table({"about": ABOUT, "rows": [row.to_dict() for row in rows]}).splitlines()
+    lines = results.tools_table({"about": ABOUT, "rows": [asdict(row) for row in rows]}).splitlines()
     assert [line for line in lines if "**" in line] == ["**law**", "**law 2**"]
     assert "| ours | 30.0 | 55.0 | 100.0 | 12 | 4.6 | 7.8 | 1,234 | 5.6 | 19 |" in lines
     assert lines[5] == "| theirs | not here |  |  |  |  |  |  |  |  |"

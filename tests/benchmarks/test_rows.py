@@ -1,4 +1,4 @@
-from benchmarks.side_by_side import Spread, taking_turns, times_faster
+from benchmarks.rows import Spread, taking_turns, times_faster
 
 
 def test_rivals_take_turns_after_a_round_that_is_not_timed():
