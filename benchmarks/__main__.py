@@ -10,20 +10,49 @@ embedded sample and the newest run, which the present commit must have trained. 
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.registry import MEASURES, OF_A_RUN, WHEN_NAMED, measure_named
+from benchmarks.measuring import Row, Settings
 from benchmarks.results import save_results, write_pages
-from benchmarks.settings import Settings
 from statgraph.errors import StatgraphError
 from statgraph.law.catalogue import sample_folder
-from statgraph.runs.provenance import published_path
+from statgraph.runs.folders import newest_run
+from statgraph.runs.provenance import commit, published_path
+from statgraph.runs.run import Run
 
 WITHIN = "STATGRAPH_BENCH_PROCESS"  # set in the process of a single measure
+# In the order of the table: name -> module of `benchmarks.measures`, and its function of `Settings` that returns rows.
+MEASURES = {
+    "importing": "importing:measure",
+    "attention": "attention:measure",
+    "embedding": "embedding:measure",
+    "on_gpu": "embedding:measure_on_gpu",
+    "query": "query:measure",
+    "query_static": "query:measure",
+    "ensemble_query": "query:measure_ensemble",
+    "index_kinds": "indexes:measure_kinds",
+    "index_largest": "indexes:measure_largest",
+    "serving": "serving:measure",
+    "updating": "updating:measure",
+    "updating_static": "updating:measure",
+    "ensemble_training": "ensemble_training:measure",
+    "ensemble_training_long": "ensemble_training:measure",
+    "known_tools": "known_tools:measure",
+}
+# These measure a trained run, which the present commit must have trained.
+OF_A_RUN = ("query", "query_static", "ensemble_query", "serving", "updating", "updating_static")
+# Run only when named: the first takes ten minutes and 20 GB of disk, the last an hour and other tools. The others want
+# a run on the static encoder or of an ensemble, or train one, of short questions and of long ones.
+WHEN_NAMED = (
+    "index_largest", "query_static", "ensemble_query", "updating_static", "ensemble_training", "ensemble_training_long",
+    "known_tools"
+)  # fmt: skip
 
 
 def main() -> int:
@@ -52,8 +81,14 @@ def main() -> int:
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
     if not arguments.quick:
-        write_pages()
+        write_pages(MEASURES)
     return len(failed)
+
+
+def measure_named(name: str) -> Callable[[Settings], list[Row]]:
+    """Return the function of a measure."""
+    module, _, function = MEASURES[name].partition(":")
+    return getattr(importlib.import_module(f"benchmarks.measures.{module}"), function)
 
 
 def _options(arguments: argparse.Namespace, path_text: Callable[[Path], str]) -> list[str]:
@@ -75,8 +110,9 @@ def _measure(name: str, arguments: argparse.Namespace) -> None:
     corpus = arguments.corpus or sample_folder()
     settings = Settings(corpus, arguments.run, arguments.quick, arguments.any_commit)
     rows = measure_named(name)(settings)
-    if name in OF_A_RUN:
-        rows = settings.marked(rows)
+    if name in OF_A_RUN and (trained_by := Run.read(settings.run or newest_run()).commit) != commit():
+        by = f"The run was trained by {trained_by or 'an unknown commit'}."
+        rows = [replace(row, note=f"{by} {row.note}".strip()) for row in rows]
     for row in rows:
         rival = f" against {row.against}" if row.against else ""
         asked = f" (asked: {row.asked})" if row.asked else ""

@@ -3,13 +3,15 @@
     python -m benchmarks.gpu_hour [--hours H] [--corpus DIR] [--encoder NAME] [--out DIR] [--dry]
 
 The tests marked `cuda`; the benchmark rows of a GPU; QABISAR, G-DSR and DSR trained in full with the largest encoder at
-hand. What is finished is not done again; what the hour interrupts goes on next time. Nothing is fetched.
+hand, each by `--train SYSTEM` in a process of its own. What is finished is not done again; what the hour interrupts
+goes on next time. Nothing is fetched.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -17,8 +19,10 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import numpy as np
 
 from statgraph.artifacts import write_json
 from statgraph.encoders.article_text import article_text
@@ -27,7 +31,15 @@ from statgraph.encoders.tiny import write_tiny_backbone
 from statgraph.errors import CorpusError, ModelError, StatgraphError, UsageError
 from statgraph.law.catalogue import sample_folder
 from statgraph.law.store import read_corpus
-from statgraph.runs.provenance import commit
+from statgraph.progress import Step, TrainingStep
+from statgraph.retrieval.search.evaluating import evaluate_split
+from statgraph.retrieval.search.retriever import Retriever
+from statgraph.runs.folders import is_finished, is_unfinished
+from statgraph.runs.provenance import commit, versions
+from statgraph.runs.run import Run
+from statgraph.systems.job import TrainingOptions
+from statgraph.systems.pipeline import train_run
+from statgraph.systems.presets import resolve_config
 
 REPO = Path(__file__).parents[1]
 CORPUS, OUT = Path("corpora/legi-fr"), Path("runs/gpu-hour")
@@ -35,6 +47,7 @@ SYSTEMS = ("qabisar", "gdsr", "dsr")
 # Families of transformers that read French: those trained on it, and the multilingual ones.
 FAMILIES = ("camembert", "flaubert", "xlm-roberta")
 _OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
+_SMALL = ("encoder.article_heads=2", "gnn.heads=2", "encoder.chunk_tokens=16", "encoder.max_tokens=32")
 _LEAVING_S = 60.0
 
 
@@ -55,11 +68,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--encoder", default="", help="a folder or a model in the hub's cache; default: the largest")
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--dry", action="store_true", help="rehearse it on the CPU with the sample and a tiny model")
+    parser.add_argument("--train", metavar="SYSTEM", choices=SYSTEMS, help="only train this system and measure it")
     options = parser.parse_args(arguments)
     try:
+        if options.train:
+            _train_and_measure(options.train, options.corpus, options.encoder, options.out, dry=options.dry)
+            return 0
         with _place(options) as (corpus, encoder, out, env):
             print(f"{corpus}, {encoder}; results in {out}", flush=True)
-            items = plan(corpus, encoder, out, quick=options.dry)
+            items = plan(corpus, encoder, out, dry=options.dry)
             return work_off(items, seconds=3600 * options.hours, env={**os.environ, **_OFFLINE, **env})
     except StatgraphError as error:
         print(f"Error: {error}", file=sys.stderr)
@@ -104,6 +121,10 @@ def encoder_at_hand(named: str = "") -> str:
     Raises:
         ModelError: if the named one is not on this machine.
     """
+    from huggingface_hub import scan_cache_dir
+    from huggingface_hub.errors import CacheNotFound
+    from transformers import AutoConfig
+
     from statgraph.encoders.loading import is_cached
 
     if named:
@@ -111,54 +132,26 @@ def encoder_at_hand(named: str = "") -> str:
         if not in_folder and not is_cached(named):
             raise ModelError(f"encoder '{named}': neither a model's folder nor in the hub's cache; fetch it before")
         return named
-    sizes = {name: size for name, size in _cached_encoders().items() if is_cached(name)}
+    sizes: dict[str, int] = {}  # parameters outside of the embeddings
+    with suppress(CacheNotFound):
+        for repository in scan_cache_dir().repos:
+            name = repository.repo_id
+            with suppress(OSError, ValueError):  # no model that transformers knows
+                about = AutoConfig.from_pretrained(name, local_files_only=True)
+                if about.model_type in FAMILIES and is_cached(name):
+                    sizes[name] = about.num_hidden_layers * about.hidden_size**2
     return max(sizes, key=lambda name: (sizes[name], name), default=EMBEDDED_E5)
 
 
-def _cached_encoders() -> dict[str, int]:
-    """Return the parameters outside of the embeddings, by name, of the cached models that read French."""
-    from huggingface_hub import scan_cache_dir
-    from huggingface_hub.errors import CacheNotFound
-    from transformers import AutoConfig
-
-    try:
-        repositories = scan_cache_dir().repos
-    except CacheNotFound:
-        return {}
-    found = {}
-    for repository in repositories:
-        if repository.repo_type != "model":
-            continue
-        try:
-            about = AutoConfig.from_pretrained(repository.repo_id, local_files_only=True)
-        except (OSError, ValueError):
-            continue
-        if about.model_type in FAMILIES:
-            found[repository.repo_id] = about.num_hidden_layers * about.hidden_size**2
-    return found
-
-
-def plan(corpus: Path, encoder: str, out: Path, *, quick: bool) -> list[Item]:
+def plan(corpus: Path, encoder: str, out: Path, *, dry: bool) -> list[Item]:
     """Return all items in order of value."""
-    python, small = sys.executable, ("--quick",) if quick else ()
-    marked = sorted(
-        path.relative_to(REPO).as_posix()
-        for path in (REPO / "tests").rglob("test_*.py")
-        if "pytest.mark.cuda" in path.read_text(encoding="utf-8")
-    )
-    items = [
-        Item("tests", (python, "-m", "pytest", "-q", "-m", "cuda", *marked), out / "tests.json"),
-        Item(
-            "benchmarks",
-            (python, "-m", "benchmarks", "on_gpu", "--corpus", str(corpus), *small),
-            out / "benchmarks.json",
-        ),
-    ]
-    for system in SYSTEMS:
-        places = ("--corpus", str(corpus), "--backbone", encoder, "--out", str(out))
-        command = (python, "-m", "benchmarks.gpu_training", system, *places, *small)
-        items.append(Item(system, command, out / f"{system}.json"))
-    return items
+    python, tests = (sys.executable, "-m"), (REPO / "tests").rglob("test_*.py")
+    marked = sorted(str(path) for path in tests if "pytest.mark.cuda" in path.read_text(encoding="utf-8"))
+    bench = (*python, "benchmarks", "on_gpu", "--corpus", str(corpus), *["--quick"] * dry)
+    places = ("--corpus", str(corpus), "--encoder", encoder, "--out", str(out), *["--dry"] * dry)
+    trainings = {system: (*python, "benchmarks.gpu_hour", "--train", system, *places) for system in SYSTEMS}
+    commands = {"tests": (*python, "pytest", "-q", "-m", "cuda", *marked), "benchmarks": bench, **trainings}
+    return [Item(name, command, out / f"{name}.json") for name, command in commands.items()]
 
 
 def work_off(items: Sequence[Item], *, seconds: float, env: Mapping[str, str]) -> int:
@@ -191,40 +184,73 @@ def work_off(items: Sequence[Item], *, seconds: float, env: Mapping[str, str]) -
 
 
 def _run(item: Item, seconds: float, env: Mapping[str, str]) -> int | None:
-    """Return the exit code of an item's command, None if it did not end in time."""
+    """Return the exit code of an item's command, None if it did not end in time.
+
+    What still runs is interrupted, with those that it has started, as Ctrl-C would; it is killed if it stays.
+    """
     item.done.parent.mkdir(parents=True, exist_ok=True)
     print(f"{item.name} ...", flush=True)
     with item.done.with_suffix(".log").open("a", encoding="utf-8") as log:
+        # What a shell starts in the background hands on that interrupts are ignored.
         process = subprocess.Popen(
-            item.command,
-            cwd=REPO,
-            env=env,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            preexec_fn=_heed_interrupts,
-        )
+            item.command, cwd=REPO, env=env, stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )  # fmt: skip
         try:
             return process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
             return None
         finally:
-            _end(process)
+            for how in (signal.SIGINT, signal.SIGKILL):
+                if process.poll() is None:
+                    os.killpg(process.pid, how)
+                    with suppress(subprocess.TimeoutExpired):
+                        process.wait(timeout=_LEAVING_S)
 
 
-def _heed_interrupts() -> None:
-    """Let the process that is being started be ended by Ctrl-C: what a shell starts in the background hands on that
-    interrupts are ignored."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+def _train_and_measure(system: str, corpus_folder: Path, encoder: str, out: Path, *, dry: bool) -> None:
+    """Write OUT/SYSTEM.json; an interrupted training is continued, and of a finished run only the rest is done."""
+    import torch
+
+    device = "cpu" if dry else "cuda"
+    settings = (f"encoder.backbone={encoder}", "encoder.train=full", f"device={device}")
+    config = resolve_config(system, (*settings, *(_SMALL if dry else ())))
+    if dry:
+        stage1, stage2 = (replace(stage, epochs=min(1, stage.epochs)) for stage in (config.stage1, config.stage2))
+        config = replace(config, stage1=stage1, stage2=stage2)
+    corpus, folder = read_corpus(corpus_folder), out / "runs" / system
+    start = time.perf_counter()
+    if is_finished(folder):
+        run = Run.read(folder)
+    else:
+        # The three systems share their first stage.
+        options = TrainingOptions(resume=is_unfinished(folder), stage1_cache=out / "stage1", progress=_print_epoch)
+        run = train_run(corpus, config, folder, options)
+    seconds, retriever = time.perf_counter() - start, Retriever.of(run, device=device)
+    reports = {
+        split: evaluate_split(retriever, corpus, split, rng=np.random.default_rng(config.seed)).to_dict()
+        for split in ("dev", "test")
+        if corpus.split(split)
+    }
+    result = {
+        "system": system,
+        "corpus": corpus.name,
+        "backbone": encoder,
+        "device": platform.machine() if dry else torch.cuda.get_device_name(),
+        "commit": commit(),
+        "versions": versions(),
+        "seconds_of_this_process": round(seconds, 1),
+        "steps": list(run.steps),
+        "most_cuda_bytes": None if dry else torch.cuda.max_memory_allocated(),
+        "config": run.config.to_dict(),
+        "reports": reports,
+    }
+    write_json(out / f"{system}.json", result)
 
 
-def _end(process: subprocess.Popen) -> None:
-    """Interrupt a process that still runs, with those that it has started, as Ctrl-C would; kill it if it stays."""
-    for how in (signal.SIGINT, signal.SIGKILL):
-        if process.poll() is None:
-            os.killpg(process.pid, how)
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(timeout=_LEAVING_S)
+def _print_epoch(step: Step) -> None:
+    if isinstance(step, TrainingStep) and step.done % (step.total // step.epochs) == 0:
+        print(f"{step.name}: {step.detail}", flush=True)
 
 
 if __name__ == "__main__":

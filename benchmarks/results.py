@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import platform
 import time
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import torch
 
-from benchmarks.registry import MEASURES
-from benchmarks.rows import Row
+from benchmarks.measuring import Row
 from statgraph.artifacts import read_json, write_json
 from statgraph.memory import peak_memory_mib
 from statgraph.runs.provenance import commit
 
 FOLDER = Path(__file__).parent / "results"
 _PACKAGES = (
-    "torch", "dgl", "faiss-cpu", "sentence-transformers", "torch-geometric", "onnxruntime", "networkx", "pandas",
-    "lancedb", "pymilvus", "milvus-lite"
+    "torch", "dgl", "faiss-cpu", "sentence-transformers", "torch-geometric", "onnxruntime", "lancedb", "haystack-ai"
 )  # fmt: skip
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE, TOOLS_PAGE, TOOLS = DOCS / "performance.md", DOCS / "other-tools.md", "known_tools"
@@ -36,41 +35,31 @@ _COLUMNS = {
 def save_results(name: str, rows: list[Row], *, command: str) -> None:
     """Write the rows of a measure, the command that made them and what they were measured on."""
     FOLDER.mkdir(exist_ok=True)
+    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"
     about = {
         "command": command,
         "commit": commit(),
         "date": time.strftime("%Y-%m-%d"),
-        "machine": f"{platform.machine()}, {torch.get_num_threads()} threads, {_gpu()}, Python "
-        f"{platform.python_version()}",
+        "machine": f"{platform.machine()}, {torch.get_num_threads()} threads, {gpu}, "
+        f"Python {platform.python_version()}",
         "versions": {package: found for package in _PACKAGES if (found := _version(package))},
         "peak_mib": peak_memory_mib(),
     }
     write_json(FOLDER / f"{name}.json", {"about": about, "rows": [asdict(row) for row in rows]})
 
 
-def read_results() -> dict[str, dict]:
-    """Return what is on disk by measure, in the order of the table."""
-    paths = {name: FOLDER / f"{name}.json" for name in MEASURES}
-    return {name: read_json(path) for name, path in paths.items() if path.is_file()}
-
-
-def write_pages() -> None:
-    """Put the tables of the results on disk into the pages; what people wrote around them stays."""
-    results = read_results()
+def write_pages(names: Iterable[str]) -> None:
+    """Put the tables of the results on disk, in the order of these measures, into the pages; what people wrote around
+    them stays."""
+    results = {name: read_json(path) for name in names if (path := FOLDER / f"{name}.json").is_file()}
     tools = results.pop(TOOLS, None)
-    _put(PAGE, table(results))
-    if tools is not None:
-        _put(TOOLS_PAGE, tools_table(tools))
+    written = {PAGE: table(results.values())} | ({TOOLS_PAGE: tools_table(tools)} if tools else {})
+    for page, text in written.items():
+        before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+        page.write_text(f"{before}{BEGIN}\n\n{text}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
 
 
-def _put(page: Path, written: str) -> None:
-    text = page.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN, 1)
-    _, after = rest.split(END, 1)
-    page.write_text(f"{before}{BEGIN}\n\n{written}\n{END}{after}", encoding="utf-8")
-
-
-def tools_table(result: dict) -> str:
+def tools_table(result: Mapping) -> str:
     """Return a Markdown table for each law of `known_tools`, a line a tool, and where they come from."""
     lines: list[str] = []
     law = None
@@ -90,12 +79,12 @@ def tools_table(result: dict) -> str:
     )
 
 
-def table(results: dict[str, dict]) -> str:
-    """Return the Markdown table of results by measure, and under it the notes of the rows that fall short or were not
-    measured, and where each comes from; `benchmarks/results/` has the notes of all rows."""
+def table(results: Iterable[Mapping]) -> str:
+    """Return the Markdown table of the results of some measures, and under it the notes of the rows that fall short or
+    were not measured, and where each comes from; `benchmarks/results/` has the notes of all rows."""
     lines = ["| what | against | asked | reached | |", "| --- | --- | --- | --- | --- |"]
     notes, sources = [], []
-    for result in results.values():
+    for result in results:
         for row in result["rows"]:
             mark = {True: "holds", False: "**falls short**", None: ""}[row["holds"]]
             if row["note"] and row["holds"] is not True and (row["asked"] or row["holds"] is False):
@@ -115,7 +104,3 @@ def _version(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
-
-
-def _gpu() -> str:
-    return torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"

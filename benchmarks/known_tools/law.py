@@ -37,13 +37,8 @@ class Law:
             for each in corpus.articles
         ]
         questions = [
-            {
-                **each.metadata,
-                "id": each.question_id,
-                "text": each.text,
-                "articles": each.article_ids,
-                "split": each.split,
-            }
+            {**each.metadata, "id": each.question_id, "articles": each.article_ids}
+            | {name: getattr(each, name) for name in ("text", "split")}
             for each in corpus.questions
             if each.split != "test"
         ]

@@ -1,6 +1,9 @@
 """A tool on a law, in a process of its own, which prints its figures as JSON.
 
 python -m benchmarks.known_tools.one TOOL CORPUS FOLDER build|reopen
+
+A TOOL is a module of this folder; statgraph_run-fast and statgraph_run-articles are that of statgraph without a
+transformer, and with nothing but the articles.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.known_tools.law import Encoder, Law
@@ -39,10 +43,13 @@ def main(tool: str, corpus_folder: str, folder: str, step: str) -> dict[str, flo
     """Build the search of a tool and answer a question, or open it again and answer all, and return what that took."""
     corpus = read_law(Path(corpus_folder))
     law, tests = Law.of(corpus, Path(embedded_e5().location)), corpus.split("test")
+    module, _, variant = tool.partition("-")
+    if variant == "articles":
+        law = replace(law, questions=[], citing=[])
     start = time.perf_counter()
-    program = importlib.import_module(f"benchmarks.known_tools.{tool}")
+    program = importlib.import_module(f"benchmarks.known_tools.{module}")
     if step == "build":
-        program.build(law, Path(folder))
+        program.build(law, Path(folder), **({"fast": True} if variant == "fast" else {}))
     search = program.reopen(Path(folder), law)
     search(tests[0].text, DEPTH)
     first_s = time.perf_counter() - start + Encoder.saved_s

@@ -5,14 +5,15 @@ from __future__ import annotations
 import copy
 import tempfile
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch.nn import functional
 
-from benchmarks.rows import Row, ratio_text, taking_turns, times_faster
-from benchmarks.settings import Settings
+from benchmarks.measures import attention
+from benchmarks.measuring import Row, Settings, not_measured, ratio_text, taking_turns, times_faster
 from statgraph.device import inference_dtype
 from statgraph.encoders.article_text import article_text
 from statgraph.encoders.backbone import Backbone
@@ -29,56 +30,74 @@ BACKBONE = "embedded:multilingual-e5-small"
 RIVAL = "SentenceTransformer.encode(batch_size=32)"
 MAX_TOKENS = 512  # the model's positions, where sentence-transformers cuts a text off
 ROUNDS = 5
-ASKED_TIMES = 2.0
+ASKED_TIMES = {"cpu": 2.0, "cuda": 3.0}
 ASKED_POINTS = 0.5
-CPU = torch.device("cpu")
+_NO_GPU = "No GPU was at hand."
 
 
 def measure(settings: Settings) -> list[Row]:
-    """Return the rows on this machine's CPU; both sides get the same texts, in slices that take turns."""
-    corpus = read_corpus(settings.corpus)
-    n_articles = 100 if settings.quick else min(5000, len(corpus.articles))
-    rows = sampled_rows(corpus, n_articles)
+    """Return the row of this machine's CPU."""
+    return [_row(read_corpus(settings.corpus), torch.device("cpu"), quick=settings.quick)]
+
+
+def measure_on_gpu(settings: Settings) -> list[Row]:
+    """Return the rows of the attention layers and of embedding on this machine's GPU; without one they are marked, and
+    with `quick` a CPU stands for it."""
+    if not torch.cuda.is_available() and not settings.quick:
+        asked = f"{ASKED_TIMES['cuda']:g} times faster, quality within {ASKED_POINTS}"
+        return [
+            not_measured("QABISAR's layer on a GPU", against=attention.PYG, asked="", why=_NO_GPU),
+            not_measured("embedding articles on a GPU", against=RIVAL, asked=asked, why=_NO_GPU),
+        ]
+    device, corpus = torch.device("cuda" if torch.cuda.is_available() else "cpu"), read_corpus(settings.corpus)
+    rows = [_row(corpus, device, quick=settings.quick)]
+    if find_spec("torch_geometric") is None:
+        why = "PyG is not installed (pip install '.[bench]')."
+        return [*rows, not_measured("QABISAR's layer on a GPU", against=attention.PYG, asked="", why=why)]
+    return [*rows, *attention.rows_on(corpus, device, rounds=1 if settings.quick else 9)]
+
+
+def _row(corpus: Corpus, device: torch.device, *, quick: bool) -> Row:
+    """Return the row of a device; both sides get the same texts, in slices that take turns."""
+    n_articles = min(100 if quick else 5000, len(corpus.articles))
+    rows = _sampled_rows(corpus, n_articles)
     texts = [article_text(corpus.articles[row]) for row in rows]
     backbone = resolve_backbone(BACKBONE)
     tokenizer, model = load_backbone(backbone)
-    rival = sentence_transformer(backbone, tokenizer, model, CPU)
-    slices = np.array_split(np.arange(n_articles), 1 if settings.quick else ROUNDS)
+    rival = _sentence_transformer(backbone, tokenizer, model, device)
+    slices = np.array_split(np.arange(n_articles), 1 if quick else ROUNDS)
     ours, theirs = np.empty((2, n_articles, model.config.hidden_size), dtype=np.float32)
     seconds: dict[str, list[float]] = {"statgraph": [], RIVAL: []}
     for chosen in slices:
         part = [texts[place] for place in chosen]
 
         def embed(part=part, chosen=chosen) -> None:
-            ours[chosen] = embed_texts(backbone, tokenizer, model, part, CPU)
+            ours[chosen] = _embedded(backbone, tokenizer, model, part, device)
 
         def encode(part=part, chosen=chosen) -> None:
-            theirs[chosen] = encode_texts(rival, part, backbone.passage_prefix)
+            theirs[chosen] = _encoded(rival, part, backbone.passage_prefix)
 
-        turn = taking_turns({"statgraph": embed, RIVAL: encode}, rounds=1, warm_up=False)
+        turn = taking_turns({"statgraph": embed, RIVAL: encode}, rounds=1, warm_up=device.type == "cuda")
         for name, values in turn.items():
             seconds[name] += values
-    ratio = times_faster(seconds["statgraph"], seconds[RIVAL])
+    ratio, asked_times = times_faster(seconds["statgraph"], seconds[RIVAL]), ASKED_TIMES[device.type]
     quality = [_dev_quality(corpus, rows, vectors, rival, backbone.query_prefix) for vectors in (ours, theirs)]
     apart = abs(quality[0] - quality[1])
-    precision = str(inference_dtype(CPU)).removeprefix("torch.")
-    what = f"embedding {n_articles:,} articles of {corpus.name} with {backbone.name} on the CPU ({precision})"
-    return [
-        Row(
-            what,
-            RIVAL,
-            f"{ASKED_TIMES:g} times faster, quality within {ASKED_POINTS}",
-            f"{ratio_text(ratio)}; quality {quality[0]:.2f} against {quality[1]:.2f}",
-            ratio.median >= ASKED_TIMES and apart <= ASKED_POINTS,
-            {"seconds": seconds, "quality": quality},
-            f"Texts up to {MAX_TOKENS} tokens, tokenisation included, nothing cached, {len(slices)} slices. Quality on "
-            "the dev questions with an article among them, without training. Sorted by tokens, batches of equal token "
-            "budget; bfloat16 only where the CPU multiplies it (AMX).",
-        )
-    ]
+    place, precision = "the CPU" if device.type == "cpu" else "a GPU", str(inference_dtype(device)).split(".")[-1]
+    return Row(
+        f"embedding {n_articles:,} articles of {corpus.name} with {backbone.name} on {place} ({precision})",
+        RIVAL,
+        f"{asked_times:g} times faster, quality within {ASKED_POINTS}",
+        f"{ratio_text(ratio)}; quality {quality[0]:.2f} against {quality[1]:.2f}",
+        ratio.median >= asked_times and apart <= ASKED_POINTS,
+        {"seconds": seconds, "quality": quality},
+        f"Texts up to {MAX_TOKENS} tokens, tokenisation included, nothing cached, {len(slices)} slices. Quality on the "
+        "dev questions with an article among them, without training. Sorted by tokens, batches of equal token budget; "
+        "bfloat16 only where the processor multiplies it.",
+    )
 
 
-def sampled_rows(corpus: Corpus, n_articles: int) -> list[int]:
+def _sampled_rows(corpus: Corpus, n_articles: int) -> list[int]:
     """Return sorted article rows: those that answer dev questions first, then random ones."""
     wanted = sorted({row for labels in corpus.label_rows(corpus.split("dev")) for row in labels})[:n_articles]
     rest = np.setdiff1d(np.arange(len(corpus.articles)), wanted)
@@ -86,7 +105,7 @@ def sampled_rows(corpus: Corpus, n_articles: int) -> list[int]:
     return sorted([*wanted, *drawn.tolist()])
 
 
-def embed_texts(backbone: Backbone, tokenizer, model, texts: Sequence[str], device: torch.device) -> np.ndarray:
+def _embedded(backbone: Backbone, tokenizer, model, texts: Sequence[str], device: torch.device) -> np.ndarray:
     """Return the vectors of texts as training embeds them on a device, nothing cached, (texts, width) of length 1."""
     plain = tokenizer.backend_tokenizer
     plain.no_truncation()
@@ -101,12 +120,12 @@ def embed_texts(backbone: Backbone, tokenizer, model, texts: Sequence[str], devi
     return functional.normalize(torch.from_numpy(vectors).float(), dim=1).numpy()
 
 
-def encode_texts(rival, texts: Sequence[str], prefix: str) -> np.ndarray:
+def _encoded(rival, texts: Sequence[str], prefix: str) -> np.ndarray:
     """Return the vectors that sentence-transformers gives, (texts, width) of length 1."""
     return rival.encode(list(texts), prompt=prefix, batch_size=32, normalize_embeddings=True, show_progress_bar=False)
 
 
-def sentence_transformer(backbone: Backbone, tokenizer, model, device: torch.device):
+def _sentence_transformer(backbone: Backbone, tokenizer, model, device: torch.device):
     """Return the same model as sentence-transformers runs it."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
@@ -125,5 +144,5 @@ def _dev_quality(corpus: Corpus, rows: Sequence[int], vectors: np.ndarray, rival
     dev = corpus.split("dev")
     labels = [[place[row] for row in wanted if row in place] for wanted in corpus.label_rows(dev)]
     asked = [(question.text, found) for question, found in zip(dev, labels, strict=True) if found]
-    questions = encode_texts(rival, [text for text, _ in asked], prefix)
+    questions = _encoded(rival, [text for text, _ in asked], prefix)
     return 100 * vector_metrics(questions, vectors, [found for _, found in asked])[QUALITY]

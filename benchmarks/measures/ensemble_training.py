@@ -5,9 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from benchmarks.processes import peak_of
-from benchmarks.rows import Row
-from benchmarks.settings import Settings
+from benchmarks.measuring import Row, Settings, peak_of
 from statgraph.law.store import read_corpus
 from statgraph.runs.run import Run
 

@@ -7,9 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.processes import peak_of
-from benchmarks.rows import Row, Spread
-from benchmarks.settings import Settings
+from benchmarks.measuring import Row, Settings, Spread, peak_of
 
 MB = 10**6
 ASKED_MB_A_SECOND, ASKED_MIB = 10.0, 1000

@@ -1,86 +1,195 @@
-"""Kinds of index beside exact search: recall, speed and memory by the number of articles, each in its own processes."""
+"""Kinds of index beside exact search: recall, speed and memory by the number of articles.
+
+python -m benchmarks.measures.indexes draw|build|search FOLDER JSON
+
+Each step is a process of its own, which prints one JSON object with its peak memory; they share a folder.
+"""
 
 from __future__ import annotations
 
+import json
 import shutil
+import sys
 import tempfile
+import time
 from pathlib import Path
 
-from benchmarks.index_trial import DEPTH
-from benchmarks.processes import run_step
-from benchmarks.rows import Row, Spread, ratio_text, times_faster
-from benchmarks.settings import Settings
+import numpy as np
+
+from benchmarks.measuring import Row, Settings, Spread, output_of, ratio_text, taking_turns, times_faster
+from statgraph.config import IndexConfig
+from statgraph.memory import peak_memory_mib
+from statgraph.retrieval.index.article_index import ArticleIndex
+from statgraph.retrieval.index.vectors import float32_tiles
 
 KINDS = {30_000: ("ivf-pq",), 100_000: ("auto", "ivf-pq"), 1_000_000: ("auto",)}
 QUICK = {2_000: ("ivf-pq",)}
 LARGEST = 10_000_000
+WIDTH, DEPTH = 384, 100
 MIN_RECALL, MIN_TIMES, MAX_GB = 0.95, 20, 12
 ASKED = f"recall@{DEPTH} of {MIN_RECALL} at {MIN_TIMES} times the speed"
-RIVALS = {"faiss": "exact search, faiss.IndexFlatIP", "torch": "exact search, product and topk in torch"}
-_BATCH, _MILLION, _MIB = 64, 1_000_000, 2**20
+EXACT = "exact search, faiss.IndexFlatIP"
+_ARTICLES_PER_SECTION, _ARTICLES_PER_TOPIC = 100, 10_000
+# Distances relative to the length of a centre; an article is then some 0.8 (cosine) from its section's centre.
+_SECTION_SPREAD, _ARTICLE_SPREAD = 0.9, 0.7
+_BATCH, _SINGLE, _BLOCK, _MILLION, _MIB = 64, 10, 100_000, 1_000_000, 2**20
+_ARTICLES_SEED, _QUERIES_SEED = 1, 2
 
 
 def measure_kinds(settings: Settings) -> list[Row]:
     """Return the rows of synthetic articles by their number and the kind of index."""
-    rows = []
-    for n_articles, kinds in (QUICK if settings.quick else KINDS).items():
-        rows += _rows(n_articles, kinds, n_queries=200, quick=settings.quick)
-    return rows
+    sizes = QUICK if settings.quick else KINDS
+    return [row for n_articles, kinds in sizes.items() for row in _rows(n_articles, kinds, n_queries=200)]
 
 
 def measure_largest(settings: Settings) -> list[Row]:
     """Return the rows of what `auto` makes of ten million articles, drawn as float16 on disk, never in memory whole:
     ten minutes, most of it drawing and building, and 20 GB of disk."""
-    if settings.quick:
-        return _rows(2_000, ("ivf-pq",), n_queries=64, quick=True)
-    return _rows(LARGEST, ("auto",), n_queries=64, precision="float16")
+    return _rows(2_000 if settings.quick else LARGEST, ("auto",), n_queries=_BATCH, precision="float16")
 
 
-def _rows(
-    n_articles: int, kinds: tuple[str, ...], *, n_queries: int, precision: str = "float32", quick: bool = False
-) -> list[Row]:
+def _rows(n_articles: int, kinds: tuple[str, ...], *, n_queries: int, precision: str = "float32") -> list[Row]:
     """Return the rows of indexes of these kinds over the same synthetic articles."""
-    n_single, rounds = (2, 1) if quick else (10, 3)
-    counts = {"n_queries": n_queries, "n_batch": min(_BATCH, n_queries), "n_single": n_single, "rounds": rounds}
     rows = []
-    with tempfile.TemporaryDirectory(prefix="statgraph-index-") as name:
-        folder = Path(name)
-        run_step("index_trial", "draw", folder, n_articles=n_articles, precision=precision)
+    with tempfile.TemporaryDirectory(prefix="statgraph-index-") as folder:
+        _run_step("draw", folder, n_articles=n_articles, precision=precision)
         for kind in kinds:
-            built = run_step("index_trial", "build", folder, config={"kind": kind})
-            n_exact = min(n_articles, _MILLION)
-            searched = run_step("index_trial", "search", folder, n_articles=n_articles, n_exact=n_exact, **counts)
-            shutil.rmtree(folder / "index")
-            rows += _rows_of_index(n_articles, kind, built, searched, n_batch=counts["n_batch"])
+            built = _run_step("build", folder, kind=kind)
+            searched = _run_step("search", folder, n_articles=n_articles, n_queries=n_queries)
+            shutil.rmtree(Path(folder) / "index")
+            rows += _rows_of_index(n_articles, kind, built, searched)
     return rows
 
 
-def _rows_of_index(n_articles: int, asked_kind: str, built: dict, searched: dict, *, n_batch: int) -> list[Row]:
+def _rows_of_index(n_articles: int, asked_kind: str, built: dict, searched: dict) -> list[Row]:
     kind = built["kind"] if asked_kind == built["kind"] else f"{asked_kind} ({built['kind']})"
     name = f"index of {n_articles:,} articles, {kind}"
     asked = ASKED if n_articles >= _MILLION and asked_kind == "auto" else ""
     note = ""
-    if searched["n_exact"] < n_articles:
+    if n_articles > _MILLION:
         note = (
-            f"The rivals hold the first {searched['n_exact']:,} vectors, float32 in memory; their times are multiplied "
-            f"by {n_articles / searched['n_exact']:g}, since an exact search compares every vector. The candidates' "
-            "vectors on disk are in the system's cache after an untimed round."
+            f"The rival holds the first {_MILLION:,} vectors, float32 in memory; its times are multiplied by "
+            f"{n_articles / _MILLION:g}, since an exact search compares every vector. The candidates' vectors on disk "
+            "are in the system's cache after an untimed round."
         )
     rows = []
-    for how, key in (("one question at a time", "alone_s"), (f"{n_batch} questions at once", "together_s")):
-        for rival, against in RIVALS.items():
-            faster = times_faster(searched[key]["ours"], searched[key][rival])
-            each_ms = 1000 * Spread.of(searched[key]["ours"]).median
-            reached = f"recall {searched['recall']:.3f}, {ratio_text(faster)}; {each_ms:.2f} ms each"
-            holds = (searched["recall"] >= MIN_RECALL and faster.median >= MIN_TIMES) if asked else None
-            rows.append(Row(f"{name}, {how}", against, asked, reached, holds, searched[key], note))
-    highest_mib, is_large = max(searched["search_peak_mib"], built["peak_mib"]), n_articles > _MILLION
+    for how, key in (("one question at a time", "alone_s"), (f"{_BATCH} questions at once", "together_s")):
+        faster = times_faster(searched[key]["ours"], searched[key]["faiss"])
+        each_ms = 1000 * Spread.of(searched[key]["ours"]).median
+        reached = f"recall {searched['recall']:.3f}, {ratio_text(faster)}; {each_ms:.2f} ms each"
+        holds = (searched["recall"] >= MIN_RECALL and faster.median >= MIN_TIMES) if asked else None
+        rows.append(Row(f"{name}, {how}", EXACT, asked, reached, holds, searched[key], note))
     reached = (
         f"{built['bytes']['index.faiss'] / _MIB:,.0f} MiB of index in memory, "
         f"{sum(built['bytes'].values()) / _MIB:,.0f} MiB on disk; peak of a searching process "
-        f"{searched['search_peak_mib']:,} MiB, of the building one {built['peak_mib']:,} MiB; built in "
+        f"{searched['peak_mib']:,} MiB, of the building one {built['peak_mib']:,} MiB; built in "
         f"{built['build_s']:,.0f} s"
     )
+    is_large = n_articles > _MILLION
+    holds = max(searched["peak_mib"], built["peak_mib"]) * _MIB <= MAX_GB * 10**9 if is_large else None
     asked = f"within {MAX_GB} GB" if is_large else ""
-    holds = highest_mib * _MIB <= MAX_GB * 10**9 if is_large else None
     return [*rows, Row(f"{name}, memory and building", "", asked, reached, holds, built)]
+
+
+class ClusteredVectors:
+    """Draws articles, and questions that lie among them, in blocks: never all at once."""
+
+    def __init__(self, n_articles: int, *, seed: int = 0):
+        rng = np.random.default_rng(seed)
+        topics = _unit(rng.standard_normal((max(4, n_articles // _ARTICLES_PER_TOPIC), WIDTH), np.float32))
+        n_sections = max(40, n_articles // _ARTICLES_PER_SECTION)
+        around = _unit(rng.standard_normal((n_sections, WIDTH), np.float32))
+        self._sections = _unit(topics[rng.integers(len(topics), size=n_sections)] + _SECTION_SPREAD * around)
+
+    def draw(self, n_vectors: int, *, seed: tuple[int, ...]) -> np.ndarray:
+        """Return unit vectors (vectors, WIDTH) float32 of sections drawn evenly."""
+        rng = np.random.default_rng(seed)
+        vectors = rng.standard_normal((n_vectors, WIDTH), np.float32)
+        vectors *= _ARTICLE_SPREAD / WIDTH**0.5
+        vectors += self._sections[rng.integers(len(self._sections), size=n_vectors)]
+        return _unit(vectors)
+
+
+def draw(folder: Path, *, n_articles: int, precision: str) -> dict:
+    """Write `drawn.npy` (articles, WIDTH), a block at a time."""
+    source = ClusteredVectors(n_articles)
+    vectors = np.lib.format.open_memmap(folder / "drawn.npy", "w+", np.dtype(precision), (n_articles, WIDTH))
+    for first in range(0, n_articles, _BLOCK):
+        n_rows = min(_BLOCK, n_articles - first)
+        vectors[first : first + n_rows] = source.draw(n_rows, seed=(_ARTICLES_SEED, first))
+    vectors.flush()
+    return {}
+
+
+def build(folder: Path, *, kind: str) -> dict:
+    """Build the index of `drawn.npy` and save it to `index/`."""
+    vectors = np.load(folder / "drawn.npy", mmap_mode="r", allow_pickle=False)
+    ids = [f"a{row}" for row in range(len(vectors))]
+    start = time.perf_counter()
+    index = ArticleIndex.build(vectors, ids, device="cpu", config=IndexConfig(kind=kind))
+    build_s = time.perf_counter() - start
+    index.save(folder / "index")
+    sizes = {path.name: path.stat().st_size for path in (folder / "index").iterdir()}
+    return {"kind": index.kind, "build_s": build_s, "bytes": sizes}
+
+
+def search(folder: Path, *, n_articles: int, n_queries: int) -> dict:
+    """Measure `index/` beside FAISS's flat index of the first million of the same vectors: recall, and seconds a query,
+    alone and together."""
+    import faiss
+
+    queries = ClusteredVectors(n_articles).draw(n_queries, seed=(_QUERIES_SEED,))
+    index = ArticleIndex.load(folder / "index", device="cpu")
+    rows = np.stack([ranked.rows for ranked in index.search(queries, DEPTH)])  # (queries, DEPTH)
+    peak_mib = peak_memory_mib()  # before the exact index comes
+    exact = faiss.IndexFlatIP(WIDTH)
+    drawn = np.load(folder / "drawn.npy", mmap_mode="r", allow_pickle=False)
+    for _, tile in float32_tiles(drawn[:_MILLION]):
+        exact.add(tile)
+    recall = float(
+        np.mean([np.isin(right, ours).mean() for right, ours in zip(_best(drawn, queries), rows, strict=True)])
+    )
+    searches = {"ours": lambda asked: index.search(asked, DEPTH), "faiss": lambda asked: exact.search(asked, DEPTH)}
+    scale = {"ours": 1.0, "faiss": len(drawn) / exact.ntotal}
+    singles, batch = [queries[row : row + 1] for row in range(_SINGLE)], queries[:_BATCH]
+    alone = {name: lambda one=one: [one(query) for query in singles] for name, one in searches.items()}
+    together = {name: lambda one=one: one(batch) for name, one in searches.items()}
+
+    def seconds_each(works: dict, n_questions: int) -> dict[str, list[float]]:
+        seconds = taking_turns(works, rounds=3)
+        return {name: [scale[name] * value / n_questions for value in values] for name, values in seconds.items()}
+
+    return {
+        "recall": recall,
+        "alone_s": seconds_each(alone, len(singles)),
+        "together_s": seconds_each(together, len(batch)),
+        "peak_mib": peak_mib,
+    }
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def _best(vectors: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """Return the rows of the best DEPTH of all vectors, (queries, DEPTH), by an exact search of tiles."""
+    import faiss
+
+    results = faiss.ResultHeap(len(queries), DEPTH, keep_max=True)
+    for first, tile in float32_tiles(vectors):
+        tile_scores, tile_rows = faiss.knn(queries, tile, DEPTH, metric=faiss.METRIC_INNER_PRODUCT)
+        results.add_result(tile_scores, tile_rows + first)
+    results.finalize()
+    return results.I
+
+
+def _run_step(step: str, folder: str, **options: object) -> dict:
+    """Return what a step printed."""
+    command = [sys.executable, "-m", "benchmarks.measures.indexes", step, folder, json.dumps(options)]
+    return json.loads(output_of(command).splitlines()[-1])
+
+
+if __name__ == "__main__":
+    step, folder, options = sys.argv[1:]
+    printed = {"draw": draw, "build": build, "search": search}[step](Path(folder), **json.loads(options))
+    print(json.dumps({"peak_mib": peak_memory_mib(), **printed}))

@@ -14,17 +14,15 @@ from pathlib import Path
 
 from benchmarks.known_tools.law import VECTORS
 from benchmarks.known_tools.one import read_law
-from benchmarks.processes import output_of
-from benchmarks.rows import Row, not_measured
-from benchmarks.settings import Settings
+from benchmarks.measuring import Row, Settings, not_measured, output_of
 from statgraph.law.catalogue import sample_folder
 
 OWN_LAW = Path(__file__).parents[2] / "tests" / "laws" / "household-services"
 # The name in the table, and the package without which it cannot be measured.
 TOOLS = {
-    "statgraph_trained": ("statgraph, trained", "statgraph"),
-    "statgraph_fast": ("statgraph --fast, trained", "statgraph"),
-    "statgraph_articles": ("statgraph, articles alone", "statgraph"),
+    "statgraph_run": ("statgraph, trained", "statgraph"),
+    "statgraph_run-fast": ("statgraph --fast, trained", "statgraph"),
+    "statgraph_run-articles": ("statgraph, articles alone", "statgraph"),
     "lancedb_hybrid": ("LanceDB, hybrid", "lancedb"),
     "haystack_pipeline": ("Haystack, BM25 + e5-small", "haystack"),
     "bm25_and_faiss": ("bm25s + FAISS", "bm25s"),
@@ -44,7 +42,7 @@ def measure(settings: Settings) -> list[Row]:
             what = f"{corpus.name}, {len(corpus.articles):,} articles, {len(corpus.split('test'))} questions"
             learns = any(question.split == "train" for question in corpus.questions)
             for tool, (name, package) in TOOLS.items():
-                if tool in ("statgraph_trained", "statgraph_fast") and not learns:
+                if tool in ("statgraph_run", "statgraph_run-fast") and not learns:
                     continue
                 if not package or importlib.util.find_spec(package) is None:
                     why = _NO_SERVER if not package else f"pip install {package} first"

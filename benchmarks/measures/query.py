@@ -1,116 +1,176 @@
-"""One question, the run loaded: encoding it, searching, fetching the hits' texts."""
+"""One question, the run loaded, beside the same job put together by hand: vectors alone, or with BM25 and rank fusion
+where the run is an ensemble."""
 
 from __future__ import annotations
 
+import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.rows import Row, Spread, ratio_text, seconds_text, times_faster
-from benchmarks.settings import Settings
+from benchmarks.measuring import Row, Settings, Spread, ratio_text, seconds_text, times_faster
 from statgraph.encoders.inference.onnx_query import QUERY_GRAPHS
 from statgraph.encoders.inference.static_query import read_static_encoder
-from statgraph.evaluation.metrics import QUALITY
+from statgraph.errors import RunError
+from statgraph.evaluation.metrics import QUALITY, question_metrics
 from statgraph.law.records import Corpus
 from statgraph.retrieval.index.article_index import ArticleIndex
+from statgraph.retrieval.search.ensemble_run import member_folders
 from statgraph.retrieval.search.evaluating import split_metrics
 from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs import parts
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
+from tools.letters import has_letters, letter
 
 ASKED_S, ASKED_TIMES, ASKED_POINTS = 0.01, 3.0, 0.5
-K = 10
-_TRIED = (
-    "A question's time is the multiplication by the layers' weights, which the rival shares. A run that has the graph "
-    "of `statgraph quicken` multiplies in ONNX Runtime. After the rest the weights come from memory again and the "
-    "caches are another's: asked one after the other, the layers take a fifth less in float32, a third less in int8. "
-    "Tried by earlier commits, the layers alone after a rest, float32 in ONNX Runtime 9.8 ms: OpenVINO in float32 "
-    "12.2, in bfloat16 9.4 (4.3 without the rest), in int8 8.8 (cosine 0.90 at least, with a scale for each row); ONNX "
-    "Runtime's int8 by blocks of 64 7.6 (cosine 0.999), of bytes without smoothing 5.2 (0.987 on average); CTranslate2 "
-    "in int8 on one thread 5.5 (0.996), in float32 18.6."
-)
+ASKED_OF_ENSEMBLE_S, ASKED_OF_ENSEMBLE_TIMES = {"static": 0.012, "transformer": 0.02}, 1.3
+ASKED_OF_LETTERS = 2.0  # for 200 words beside ten
+K, DEPTH, RRF = 10, 500, 60
 PAUSE_S = 0.05  # until the threads of the search before have ceased to wait by spinning
 PLAIN = "SentenceTransformer.encode, faiss.IndexFlatIP, the same fetch"
+PLAIN_FUSION = (
+    "bm25s with a stemmer, SentenceTransformer and faiss.IndexFlatIP of the last member, reciprocal rank fusion"
+)
+_WHY = "A question's time is the multiplication by the layers' weights, which the rival shares."
+_WHY_ENSEMBLE = "It asks two signals where an ensemble asks nine, and ranks by no trees. Both multiply the layers."
+
+Search = Callable[[str], object]
 
 
 def measure(settings: Settings) -> list[Row]:
-    """Return the rows of a run: the time of a question, how much faster than put together by hand, and the same in
-    every precision that the run has."""
+    """Return the rows of a run in every precision that it has: the time of a question, and how much faster than put
+    together by hand."""
     corpus, run = settings.corpus_and_run()
-    questions = [question.text for question in corpus.split("dev")][: 3 if settings.quick else 100]
-    retrievers = {name: Retriever.load(run, device="cpu", precision=name) for name in precisions(run)}
-    searches: dict[str, Callable[[str], list[str]]] = {"plain": plain_search(run)}
-    for name, retriever in retrievers.items():
-        searches[name] = lambda text, retriever=retriever: [hit.article_id for hit in retriever.search(text, K)]
-    overlaps = {name: overlap(searches[name], searches["plain"], questions) for name in retrievers}
-    seconds = seconds_of(searches, questions)
-    quality = {name: dev_quality(retriever, corpus) for name, retriever in retrievers.items()}
-    backbone = Run.read(run).config.encoder.backbone
-    what = f"one question, run loaded: {corpus.name}, {len(corpus.articles):,} articles, {backbone}"
+    retrievers = _retrievers(run, [run.folder / parts.QUERY_ENCODER], ("float32", "bfloat16", "int8"))
+    plain, articles = _vector_search(run.folder, K), ArticleStore(run.folder)
+    searches: dict[str, Search] = {name: _search(retriever) for name, retriever in retrievers.items()}
+    searches["plain"] = lambda text: articles.read(plain(text))
+    texts = [question.text for question in corpus.split("dev")][: 3 if settings.quick else 100]
+    seconds = _seconds_of(searches, texts)
+    quality = {name: _dev_quality(retriever, corpus) for name, retriever in retrievers.items()}
+    what = f"one question, run loaded: {corpus.name}, {len(corpus.articles):,} articles, {run.config.encoder.backbone}"
     rows = []
     for name in retrievers:
-        label = what if name == "float32" else f'{what}, `precision="{name}"`'
-        rows += rows_of(label, seconds[name], seconds["plain"], overlaps[name], quality[name], quality["float32"])
+        points = abs(quality[name] - quality["float32"])
+        note = f"Quality on dev {quality[name]:.1f}, {points:.1f} points from float32's."
+        rows += rows_of(
+            _labelled(what, name), PLAIN, ASKED_S, ASKED_TIMES, seconds[name], seconds["plain"], note, _WHY,
+            is_good=points <= ASKED_POINTS,
+        )  # fmt: skip
     return rows
 
 
-def precisions(run: Path) -> list[str]:
-    """Return float32, bfloat16 where a transformer encodes, and int8 where the run has the graph for it."""
-    encoder = run / parts.QUERY_ENCODER
-    quantised = (encoder / QUERY_GRAPHS["int8"]).is_file()
-    return ["float32", *["bfloat16"] * (read_static_encoder(encoder) is None), *["int8"] * quantised]
+def measure_ensemble(settings: Settings) -> list[Row]:
+    """Return the same rows of an ensemble, in int8 where all of its transformers have the graph for it, and a row of
+    questions inside letters."""
+    corpus, run = settings.corpus_and_run()
+    if not run.kind.has_members:
+        raise RunError(f"{run.folder}: of system {run.config.system}, not an ensemble; name one with --run")
+    encoders = [member / "query_encoder" for member in member_folders(run).values()]
+    retrievers = _retrievers(run, encoders, ("float32", "int8"))
+    plain = _plain_ranking(run)
+    searches: dict[str, Search] = {name: _search(retriever) for name, retriever in retrievers.items()}
+    searches["plain"] = lambda text: plain(text)[:K]
+    questions = corpus.split("dev")
+    texts = [question.text for question in questions]
+    asked = texts[: 3 if settings.quick else 100]
+    seconds = _seconds_of(searches, asked)
+    rankings = [plain(text)[:DEPTH] for text in texts]
+    plain_quality = question_metrics(rankings, corpus.label_rows(questions), len(corpus.articles))[QUALITY].mean()
+    asked_s = ASKED_OF_ENSEMBLE_S["transformer" if _transformers(encoders) else "static"]
+    what = f"one question to an ensemble: {corpus.name}, {len(corpus.articles):,} articles, {len(encoders)} members"
+    rows = []
+    for name, retriever in retrievers.items():
+        note = f"Quality on dev {_dev_quality(retriever, corpus):.1f}, the rival's {100 * plain_quality:.1f}."
+        rows += rows_of(
+            _labelled(what, name), PLAIN_FUSION, asked_s, ASKED_OF_ENSEMBLE_TIMES, seconds[name], seconds["plain"],
+            note, _WHY_ENSEMBLE,
+        )  # fmt: skip
+    if has_letters(corpus.language):
+        letters = [letter(text, corpus.language) for text in asked]
+        n_words = round(statistics.mean(len(text.split()) for text in letters))
+        of_letters = _seconds_of({name: searches[name] for name in ("plain", "float32")}, letters)
+        rows.append(row_of_letters(f"{what}: inside a letter of {n_words} words", of_letters, seconds))
+    return rows
 
 
 def rows_of(
-    what: str, ours: Sequence[float], plain: Sequence[float], overlapping: float, quality: float, exact_quality: float
+    what: str,
+    rival: str,
+    asked_s: float,
+    asked_times: float,
+    ours: Sequence[float],
+    plain: Sequence[float],
+    quality_note: str,
+    why_not_faster: str,
+    *,
+    is_good: bool = True,
 ) -> list[Row]:
-    """Return the row of the time and that of the rival; quality is that on dev in percent."""
+    """Return the row of a question's time, which holds if the quality is good too, and the row beside the rival."""
     spread, ratio = Spread.of(ours), times_faster(ours, plain)
-    points = abs(quality - exact_quality)
     note = (
         f"Of {len(ours)} dev questions, each after {1000 * PAUSE_S:g} ms of rest. The rival's median is "
-        f"{seconds_text(Spread.of(plain))}; the ten hits are the same to {overlapping:.1%}. Quality on dev "
-        f"{quality:.1f}, {points:.1f} points from float32's."
+        f"{seconds_text(Spread.of(plain))}. {quality_note}"
     )
-    figures = {"seconds": list(ours), "plain_seconds": list(plain), "top_10_overlap": overlapping, "quality": quality}
-    holds = spread.median < ASKED_S and points <= ASKED_POINTS
-    faster = ratio.median >= ASKED_TIMES
+    figures = {"seconds": list(ours), "plain_seconds": list(plain)}
+    asked, holds = f"p50 under {1000 * asked_s:g} ms", spread.median < asked_s and is_good
+    faster = ratio.median >= asked_times
     return [
-        Row(what, "", f"p50 under {1000 * ASKED_S:g} ms", seconds_text(spread), holds, figures, note),
-        Row(what, PLAIN, f"{ASKED_TIMES:g} times faster", ratio_text(ratio), faster, {}, "" if faster else _TRIED),
+        Row(what, "", asked, seconds_text(spread), holds, figures, note),
+        Row(
+            what,
+            rival,
+            f"{asked_times:g} times faster",
+            ratio_text(ratio),
+            faster,
+            {},
+            "" if faster else why_not_faster,
+        ),
     ]
 
 
-def plain_search(run: Path) -> Callable[[str], list[str]]:
-    """Return the search of a run as a user would put it together: question -> ids of the hits, texts fetched."""
-    import faiss
-    from sentence_transformers import SentenceTransformer
-
-    encoder = SentenceTransformer(str(run / parts.QUERY_ENCODER), device="cpu", local_files_only=True)
-    vectors = ArticleIndex.load(run / parts.INDEX, device="cpu").vectors
-    flat = faiss.IndexFlatIP(vectors.shape[1])
-    flat.add(vectors)
-    articles = ArticleStore(run)
-
-    def search(question: str) -> list[str]:
-        _, rows = flat.search(encoder.encode([question], show_progress_bar=False), K)
-        return [article.article_id for article in articles.read(rows[0])]
-
-    return search
+def row_of_letters(what: str, letters: Mapping[str, Sequence[float]], bare: Mapping[str, Sequence[float]]) -> Row:
+    """Return the row of questions inside letters beside the bare ones: seconds by "float32" and "plain"."""
+    ours, plain = (times_faster(bare[name], letters[name]) for name in ("float32", "plain"))
+    note = (
+        f"{seconds_text(Spread.of(letters['float32']))}; eight of its sentences are read. The plain program, which "
+        f"reads it as a whole, takes {seconds_text(Spread.of(letters['plain']))}, {ratio_text(plain)} its own time."
+    )
+    asked, figures = f"at most {ASKED_OF_LETTERS:g} times its time", {name: list(letters[name]) for name in letters}
+    return Row(what, "the bare question", asked, ratio_text(ours), ours.median <= ASKED_OF_LETTERS, figures, note)
 
 
-def overlap(ours: Callable[[str], list[str]], theirs: Callable[[str], list[str]], questions: Sequence[str]) -> float:
-    """Return the share of their hits that are ours too, over all questions."""
-    shares = [len(set(ours(text)) & set(found)) / len(found) for text in questions if (found := theirs(text))]
-    return float(np.mean(shares))
+def _transformers(encoders: Sequence[Path]) -> list[Path]:
+    return [encoder for encoder in encoders if read_static_encoder(encoder) is None]
 
 
-def seconds_of(searches: dict[str, Callable[[str], object]], questions: Sequence[str]) -> dict[str, list[float]]:
+def _retrievers(run: Run, encoders: Sequence[Path], wanted: Sequence[str]) -> dict[str, Retriever]:
+    """Return the retriever of each precision that the run has: int8 where its transformers have the graph for it."""
+    transformers = _transformers(encoders)
+    has = {
+        "float32": True,
+        "bfloat16": bool(transformers),
+        "int8": bool(transformers) and all((encoder / QUERY_GRAPHS["int8"]).is_file() for encoder in transformers),
+    }
+    return {name: Retriever.of(run, device="cpu", precision=name) for name in wanted if has[name]}
+
+
+def _search(retriever: Retriever) -> Search:
+    return lambda text: retriever.search(text, K)
+
+
+def _labelled(what: str, precision: str) -> str:
+    return what if precision == "float32" else f'{what}, `precision="{precision}"`'
+
+
+def _seconds_of(searches: Mapping[str, Search], questions: Sequence[str]) -> dict[str, list[float]]:
     """Return the seconds of each search by question; all search for a question before the next, each after a pause."""
     seconds: dict[str, list[float]] = {name: [] for name in searches}
+    for search in searches.values():
+        search(questions[0])
     for text in questions:
         for name, search in searches.items():
             time.sleep(PAUSE_S)
@@ -120,6 +180,50 @@ def seconds_of(searches: dict[str, Callable[[str], object]], questions: Sequence
     return seconds
 
 
-def dev_quality(retriever: Retriever, corpus: Corpus) -> float:
+def _dev_quality(retriever: Retriever, corpus: Corpus) -> float:
     """Return quality on dev, in percent."""
     return 100 * float(split_metrics(retriever, corpus, "dev").metrics[QUALITY].mean())
+
+
+def _vector_search(folder: Path, depth: int) -> Callable[[str], np.ndarray]:
+    """Return question -> article rows by the query encoder and the vectors of a run, as a user would search them."""
+    import faiss
+    from sentence_transformers import SentenceTransformer
+
+    encoder = SentenceTransformer(str(folder / "query_encoder"), device="cpu", local_files_only=True)
+    vectors = ArticleIndex.load(folder / parts.INDEX, device="cpu").vectors
+    flat = faiss.IndexFlatIP(vectors.shape[1])
+    flat.add(vectors)
+    return lambda question: flat.search(encoder.encode([question], show_progress_bar=False), depth)[1][0]
+
+
+def _plain_ranking(run: Run) -> Callable[[str], np.ndarray]:
+    """Return question -> article rows, best first, as a program of forty lines ranks them."""
+    import bm25s
+    from Stemmer import Stemmer
+
+    from statgraph.retrieval.lexical.analysis import stemmer_name
+
+    name = stemmer_name(run.corpus.language)
+    stemmer = Stemmer(name) if name else None
+    texts = [" ".join((*article.path, article.text)) for article in ArticleStore(run.folder).read_all()]
+    bm25 = bm25s.BM25()
+    bm25.index(bm25s.tokenize(texts, stemmer=stemmer, stopwords=None, show_progress=False), show_progress=False)
+    depth = min(DEPTH, len(texts))
+    by_meaning = _vector_search(list(member_folders(run).values())[-1], depth)
+
+    def ranking(question: str) -> np.ndarray:
+        tokens = bm25s.tokenize([question], stemmer=stemmer, stopwords=None, show_progress=False)
+        by_words, _ = bm25.retrieve(tokens, k=depth, show_progress=False)
+        return fused((by_words[0], by_meaning(question)), len(texts))
+
+    return ranking
+
+
+def fused(rankings: Sequence[np.ndarray], n_articles: int) -> np.ndarray:
+    """Return the rows of some rankings by reciprocal rank fusion (Cormack et al. 2009), best first."""
+    scores = np.zeros(n_articles)
+    for rows in rankings:
+        scores[rows] += 1 / (RRF + 1 + np.arange(len(rows)))
+    candidates = np.flatnonzero(scores)
+    return candidates[np.argsort(-scores[candidates], kind="stable")]

@@ -8,7 +8,6 @@ import json
 import signal
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -16,10 +15,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from benchmarks.processes import LAUNCHER
-from benchmarks.rows import Row
-from benchmarks.settings import Settings
-from statgraph.runs.run import Run
+from benchmarks.measuring import STATGRAPH, Row, Settings
 
 CLIENTS, K = 32, 10
 LOAD_S, QUICK_LOAD_S = 60.0, 3.0
@@ -41,9 +37,9 @@ def measure(settings: Settings) -> list[Row]:
     """Return the rows of a run under load: errors, questions a second with their times, memory."""
     corpus, run = settings.corpus_and_run()
     load_s = QUICK_LOAD_S if settings.quick else LOAD_S
-    questions = [question.text for question in corpus.questions]
+    questions = [question.text for question in corpus.questions][: 64 if settings.quick else None]
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "log").open("w") as log:
-        command = [sys.executable, str(LAUNCHER), "serve", "--run", str(run), "--port", "0"]
+        command = [*STATGRAPH, "serve", "--run", str(run.folder), "--port", "0"]
         command += ["--feedback", str(Path(folder) / "feedback.jsonl")]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as service:
             try:
@@ -51,16 +47,13 @@ def measure(settings: Settings) -> list[Row]:
                 if not line:
                     raise RuntimeError(f"{' '.join(command)}: ended before it was ready; mend it before it is timed")
                 port = int(line.rpartition(":")[2])
-                _asked(_connection(port), questions[0], explain=True)
-                _by_clients(port, questions[:64] if settings.quick else questions)
+                _search(_connection(port), questions[0], explain=True)
+                _by_clients(port, questions)
                 answers, memory_mib = _under_load(service.pid, port, questions, load_s)
             finally:
                 service.send_signal(signal.SIGTERM)
-            if service.wait(_TIMEOUT_S):
-                raise RuntimeError(f"{' '.join(command)}: ended with status {service.returncode}; mend it")
-    backbone = Run.read(run).config.encoder.backbone
     what = f"`statgraph serve`, {CLIENTS} clients for {load_s:g} s: {corpus.name}, {len(corpus.articles):,} articles"
-    return _rows(f"{what}, {backbone}", answers, memory_mib, load_s)
+    return _rows(f"{what}, {run.config.encoder.backbone}", answers, memory_mib, load_s)
 
 
 def _rows(what: str, answers: Sequence[Answer], memory_mib: Sequence[float], load_s: float) -> list[Row]:
@@ -86,12 +79,13 @@ def _rows(what: str, answers: Sequence[Answer], memory_mib: Sequence[float], loa
 
 def _under_load(pid: int, port: int, questions: Sequence[str], load_s: float) -> tuple[list[Answer], list[float]]:
     """Return what 32 clients get within some seconds, and the service's memory in MiB, a sample a second."""
-    end, memory_mib = time.monotonic() + load_s, [_resident_mib(pid)]
+    end, memory_mib = time.monotonic() + load_s, []
     with ThreadPoolExecutor(1) as load:
         answers = load.submit(_by_clients, port, questions, end=end)
         while time.monotonic() < end:
+            status = Path(f"/proc/{pid}/status").read_text().split()
+            memory_mib.append(int(status[status.index("VmRSS:") + 1]) / 1024)
             time.sleep(1)
-            memory_mib.append(_resident_mib(pid))
         return answers.result(), memory_mib
 
 
@@ -99,34 +93,26 @@ def _by_clients(port: int, questions: Sequence[str], *, end: float | None = None
     """Return what 32 clients get: each asks its share of the questions once, or all of them, each beginning with
     another part, until `end`."""
 
-    def ask(client: int) -> list[Answer]:
+    def answers_of(client: int) -> list[Answer]:
         connection, answers = _connection(port), []
         first = client * len(questions) // CLIENTS
         own = questions[client::CLIENTS] if end is None else itertools.cycle([*questions[first:], *questions[:first]])
         for question in own:
-            answers.append(_asked(connection, question))
+            answers.append(_search(connection, question))
             if end is not None and time.monotonic() >= end:
                 break
         connection.close()
         return answers
 
     with ThreadPoolExecutor(CLIENTS) as clients:
-        return list(itertools.chain(*clients.map(ask, range(CLIENTS))))
-
-
-def _resident_mib(pid: int) -> float:
-    """Return the resident memory of a process."""
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) / 1024
-    raise RuntimeError(f"process {pid}: has no memory; it has ended")
+        return list(itertools.chain(*clients.map(answers_of, range(CLIENTS))))
 
 
 def _connection(port: int) -> http.client.HTTPConnection:
     return http.client.HTTPConnection("127.0.0.1", port, timeout=_TIMEOUT_S)
 
 
-def _asked(connection: http.client.HTTPConnection, question: str, *, explain: bool = False) -> Answer:
+def _search(connection: http.client.HTTPConnection, question: str, *, explain: bool = False) -> Answer:
     """Return the answer of a search, after the pause that the service asks for where it is full."""
     body, start = json.dumps({"question": question, "k": K, "explain": explain}), time.monotonic()
     try:

@@ -9,15 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.rows import Row, Spread, ratio_text, seconds_text, times_faster
-from benchmarks.settings import Settings
+from benchmarks.measuring import Row, Settings, Spread, ratio_text, seconds_text, times_faster
 from statgraph.cache import cache_in
 from statgraph.encoders.backbones import is_static
 from statgraph.law.records import Corpus
 from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs import parts
-from statgraph.runs.run import Run
 from statgraph.systems.updating.update import TextVectors, UpdateSummary, update_run
 
 ASKED_TIMES = 20.0
@@ -31,11 +29,11 @@ EQUAL = {"static": (1e-4, 1.0), "transformer": (1e-2, 0.99)}
 def measure(settings: Settings) -> list[Row]:
     """Return the row of a run: how much faster the update is, and whether both give the same vectors and hits. Nothing
     is cached. With a transformer the re-index runs once, since it embeds the whole law."""
-    corpus, run = settings.corpus_and_run()
-    backbone = Run.read(run).config.encoder.backbone
+    corpus, trained = settings.corpus_and_run()
+    run, backbone = trained.folder, trained.config.encoder.backbone
     kind = "static" if is_static(backbone) else "transformer"
     rounds = 3 if kind == "static" and not settings.quick else 1
-    new = amended(corpus, np.random.default_rng(0))
+    new = _amended(corpus, np.random.default_rng(0))
     seconds: dict[str, list[float]] = {"updated": [], "full": []}
     summaries: dict[str, UpdateSummary] = {}
     with tempfile.TemporaryDirectory(dir=run.resolve().parent) as scratch:
@@ -64,7 +62,7 @@ def measure(settings: Settings) -> list[Row]:
     return [Row(what, against, asked, ratio_text(ratio), holds, figures, note)]
 
 
-def amended(corpus: Corpus, rng: np.random.Generator) -> Corpus:
+def _amended(corpus: Corpus, rng: np.random.Generator) -> Corpus:
     """Return the corpus with one article in a hundred, at least one, amended by a sentence at its end."""
     n_articles = len(corpus.articles)
     rows = set(rng.choice(n_articles, max(1, round(SHARE * n_articles)), replace=False).tolist())

@@ -1,7 +1,8 @@
 from dataclasses import asdict
 
 from benchmarks import results
-from benchmarks.rows import Row
+from benchmarks.measuring import Row
+from statgraph.artifacts import write_json
 
 ABOUT = {"command": "python -m benchmarks x", "commit": "abc", "date": "2026-01-02", "machine": "m", "peak_mib": 1234}
 ROWS = [
@@ -14,7 +15,7 @@ RESULTS = {"x": {"about": ABOUT, "rows": [asdict(row) for row in ROWS]}}
 
 
 def test_the_table_says_what_holds_and_numbers_the_notes():
-    assert results.table(RESULTS).splitlines() == [
+    assert results.table(RESULTS.values()).splitlines() == [
         "| what | against | asked | reached | |",
         "| --- | --- | --- | --- | --- |",
         "| speed | rival | 2 times | 3.0 times | holds |",
@@ -31,13 +32,13 @@ def test_the_table_says_what_holds_and_numbers_the_notes():
 
 def test_the_page_keeps_what_people_wrote(tmp_path, monkeypatch):
     monkeypatch.setattr(results, "PAGE", tmp_path / "performance.md")
-    monkeypatch.setattr(results, "read_results", lambda: RESULTS)
+    monkeypatch.setattr(results, "FOLDER", tmp_path)
+    write_json(tmp_path / "x.json", RESULTS["x"])
     results.PAGE.write_text(f"before\n{results.BEGIN}\nold\n{results.END}\nafter\n")
-    results.write_pages()
-    once = results.PAGE.read_text()
-    assert once == f"before\n{results.BEGIN}\n\n{results.table(RESULTS)}\n{results.END}\nafter\n"
-    results.write_pages()
-    assert results.PAGE.read_text() == once
+    for _ in range(2):
+        results.write_pages(["not-measured", "x"])
+        written = results.table(RESULTS.values())
+        assert results.PAGE.read_text() == f"before\n{results.BEGIN}\n\n{written}\n{results.END}\nafter\n"
 
 
 def test_tools_have_a_table_a_law():

@@ -3,9 +3,9 @@
 from statgraph import Retriever, corpus_from_dicts, train
 
 
-def build(law, folder):
+def build(law, folder, fast=False):
     corpus = corpus_from_dicts(law.articles, law.questions, language=law.language, citing=law.citing)
-    train(corpus, device="cpu", out=folder / "run")
+    train(corpus, fast=fast, device="cpu", out=folder / "run")
 
 
 def reopen(folder, law):

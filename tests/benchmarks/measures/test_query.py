@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from benchmarks.measures.ensemble_query import fused, measure, row_of_letters, rows_of
-from benchmarks.settings import Settings
+from benchmarks.measures.query import fused, measure_ensemble, row_of_letters, rows_of
+from benchmarks.measuring import Settings
 from statgraph import train
 from statgraph.errors import RunError
 from statgraph.law.catalogue import sample_folder
@@ -14,15 +14,20 @@ def test_ranks_are_fused_by_their_reciprocals():
     assert fused((np.array([1, 0]), np.array([2, 1])), 4).tolist() == [1, 2, 0]
 
 
-@pytest.mark.parametrize(("ours", "asked_s", "holds"), [(0.010, 0.012, (True, True)), (0.019, 0.012, (False, False))])
-def test_the_rows_are_of_the_time_and_of_the_rival(ours, asked_s, holds):
-    time, rival = rows_of("one question", asked_s, [ours] * 3, [0.020] * 3, (50.0, 40.0))
-    assert (time.holds, rival.holds) == holds
-    assert time.asked == "p50 under 12 ms"
-    assert "Of 3 dev questions" in time.note
-    assert "Quality on dev 50.0, the rival's 40.0" in time.note
-    assert rival.reached.startswith("2.0 times" if ours == 0.010 else "1.1 times")
-    assert bool(rival.note) != rival.holds
+@pytest.mark.parametrize(
+    ("ours", "is_good", "reached", "holds", "times"),
+    [
+        ([0.004, 0.006, 0.02], True, "6 ms [4 to 20]", (True, True), "3.0 times [1.0 to 5.0]"),
+        ([0.004, 0.006, 0.02], False, "6 ms [4 to 20]", (False, True), "3.0 times [1.0 to 5.0]"),
+        ([0.012, 0.03, 0.02], True, "20 ms [12 to 30]", (False, False), "1.0 times [1.0 to 1.0]"),
+    ],
+)
+def test_a_row_holds_by_time_and_quality_and_that_of_the_rival_by_speed(ours, is_good, reached, holds, times):
+    rows = rows_of("one", "rival", 0.01, 3.0, ours, [0.012, 0.03, 0.02], "Good.", "It is slow.", is_good=is_good)
+    assert [row.reached for row in rows] == [reached, times]
+    assert tuple(row.holds for row in rows) == holds
+    assert rows[0].note.startswith("Of 3 dev questions, each after 50 ms of rest. The rival's median is 20 ms")
+    assert rows[1].note == ("" if holds[1] else "It is slow.")
 
 
 @pytest.mark.parametrize(("letters", "holds"), [(0.050, False), (0.020, True)])
@@ -36,12 +41,10 @@ def test_a_letter_is_compared_with_the_bare_question_and_with_the_rival(letters,
 def test_an_ensemble_is_asked_beside_the_plain_program(tmp_path, sample_run):
     untrained = ["ensemble.members=zero-shot@embedded:static", "ranker.kind=fixed"]
     run = train(read_corpus(sample_folder()), settings=untrained, out=tmp_path / "run")
-    time, rival, of_letters = measure(Settings(sample_folder(), run.folder, quick=True, any_commit=True))
-    assert "inside a letter of 1" in of_letters.what
-    assert len(of_letters.figures["float32"]) == 3
+    time, rival, of_letters = measure_ensemble(Settings(sample_folder(), run.folder, quick=True, any_commit=True))
     assert "1 members" in time.what
     assert len(time.figures["seconds"]) == 3
-    assert time.figures["quality"][0] > time.figures["quality"][1] > 0
     assert rival.against.startswith("bm25s")
+    assert "inside a letter of 1" in of_letters.what
     with pytest.raises(RunError, match="not an ensemble"):
-        measure(Settings(sample_folder(), sample_run.folder, quick=True, any_commit=True))
+        measure_ensemble(Settings(sample_folder(), sample_run.folder, quick=True, any_commit=True))

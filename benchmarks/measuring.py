@@ -1,16 +1,37 @@
-"""A row of the performance table, and the times of rivals that take turns behind it."""
+"""What measures share: where the data is, rivals that take turns, commands with their peak memory, rows."""
 
 from __future__ import annotations
 
+import os
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+
+from statgraph.errors import RunError
+from statgraph.law.records import Corpus
+from statgraph.law.store import read_corpus
+from statgraph.runs.folders import newest_run
+from statgraph.runs.provenance import commit
+from statgraph.runs.run import Run
+
+STATGRAPH = (sys.executable, str(Path(__file__).parents[1] / "cli.py"))
+# Runs `statgraph`, and prints the highest memory of its process at the end.
+_WITH_PEAK = """
+import atexit
+from statgraph.cli.main import main
+from statgraph.memory import peak_memory_mib
+atexit.register(lambda: print(peak_memory_mib()))
+main()
+"""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table.
+    """One line of the performance table.
 
     Attributes:
         what: what is measured, on how much.
@@ -34,6 +55,41 @@ class Row:
 def not_measured(what: str, *, against: str, asked: str, why: str) -> Row:
     """Return the row of what cannot be measured here."""
     return Row(what, against, asked, "not measured", None, {}, why)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where the data of a measure is.
+
+    Attributes:
+        corpus: a corpus folder.
+        run: a run folder trained on it; None for the newest.
+        quick: whether to measure just enough to show that it works: nothing to report.
+        any_commit: whether to accept a run that another commit trained; its rows are marked.
+    """
+
+    corpus: Path
+    run: Path | None = None
+    quick: bool = False
+    any_commit: bool = False
+
+    def corpus_and_run(self) -> tuple[Corpus, Run]:
+        """Return the corpus and the run to measure.
+
+        Raises:
+            RunError: if there is no such run, or it was trained on another corpus or, unless `any_commit`, by another
+                commit.
+        """
+        corpus = read_corpus(self.corpus)
+        run = Run.read(self.run or newest_run())
+        run.check_corpus(corpus)
+        if not self.any_commit and run.commit != commit():
+            raise RunError(
+                f"{run.folder}: trained by {run.commit or 'an unknown commit'}, not by the present commit {commit()}; "
+                f"train it again with 'statgraph train --corpus {self.corpus} --system {run.config.system} --out DIR', "
+                "or add --any-commit"
+            )
+        return corpus, run
 
 
 @dataclass(frozen=True)
@@ -88,3 +144,23 @@ def seconds_text(seconds: Spread) -> str:
     factor, unit = (1000, "ms") if seconds.median < 0.1 else (1, "s")
     middle, low, high = (f"{factor * value:.3g}" for value in (seconds.median, seconds.low, seconds.high))
     return f"{middle} {unit} [{low} to {high}]"
+
+
+def peak_of(arguments: Sequence[str], **variables: str) -> tuple[float, int]:
+    """Return (wall seconds with Python's start, highest resident memory in MiB) of `statgraph ARGUMENTS...`, with
+    environment variables of its own."""
+    start = time.perf_counter()
+    printed = output_of([sys.executable, "-c", _WITH_PEAK, *arguments], **variables)
+    return time.perf_counter() - start, int(printed.splitlines()[-1])
+
+
+def output_of(command: Sequence[str], **variables: str) -> str:
+    """Return what a command printed.
+
+    Raises:
+        RuntimeError: if it failed.
+    """
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **variables})
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}; mend it before it is measured")
+    return done.stdout

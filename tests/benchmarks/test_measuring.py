@@ -1,0 +1,33 @@
+import pytest
+
+from benchmarks import measuring
+from benchmarks.measuring import Settings, Spread, peak_of, taking_turns, times_faster
+from statgraph.errors import RunError
+from statgraph.law.catalogue import sample_folder
+
+
+def test_rivals_take_turns_after_a_round_that_is_not_timed():
+    heard = []
+    seconds = taking_turns({"a": lambda: heard.append("a"), "b": lambda: heard.append("b")}, rounds=2)
+    assert heard == ["a", "b", "a", "b", "a", "b"]
+    assert {name: len(values) for name, values in seconds.items()} == {"a": 2, "b": 2}
+
+
+def test_ratios_are_of_a_round_each():
+    assert times_faster([1.0, 2.0, 4.0], [10.0, 10.0, 10.0]) == Spread(5.0, 2.5, 10.0)
+
+
+def test_a_run_of_another_commit_is_refused_unless_any_is_accepted(sample_run, monkeypatch):
+    monkeypatch.setattr(measuring, "commit", lambda: "1234567")
+    with pytest.raises(RunError, match="not by the present commit 1234567"):
+        Settings(sample_folder(), sample_run.folder).corpus_and_run()
+    accepted = Settings(sample_folder(), sample_run.folder, any_commit=True).corpus_and_run()[1]
+    assert accepted.folder == sample_run.folder
+
+
+def test_a_command_has_the_memory_of_its_own_process():
+    seconds, peak_mib = peak_of(["--help"])
+    assert seconds > 0
+    assert 5 < peak_mib < 100
+    with pytest.raises(RuntimeError, match="no-such"):
+        peak_of(["no-such"])
