@@ -116,41 +116,11 @@ def _measured(
     )
 
 
-def _without(lesson: calibrating.Lesson, fold: int) -> calibrating.Lesson:
-    kept = [place for place in range(len(lesson.questions)) if place % _FOLDS != fold]
-    return replace(
-        lesson,
-        questions=[lesson.questions[place] for place in kept],
-        relevant=[lesson.relevant[place] for place in kept],
-    )
-
-
-@dataclass(frozen=True)
-class _Untrained:
-    """A law of which nothing is trained.
-
-    Attributes:
-        off_topic: the evidence of questions that no calibration has seen.
-    """
-
-    lesson: calibrating.Lesson
-    off_topic: list[Evidence]
-
-    @classmethod
-    def of(cls, run: Run, corpus: Corpus) -> _Untrained:
-        """Return what a run says of the dev questions of its law."""
-        return cls(*_lesson_and_off_topic(run, corpus, "dev"))
-
-    @classmethod
-    def trained(cls, corpus: Corpus) -> _Untrained:
-        """Return the same of a run that is made for it, without the questions."""
-        with tempfile.TemporaryDirectory(prefix="statgraph-calibration-") as folder:
-            train(replace(corpus, questions=(), citing=()), out=Path(folder) / "run")
-            return cls.of(Run.read(Path(folder) / "run"), corpus)
-
-    def measured(self, name: str, by: Calibration) -> Measured:
-        """Return what another law's calibration says of the questions."""
-        return _measured(name, self.lesson, self.off_topic, [replace(by, off_topic=self.lesson.off_topic_cosine)])
+def _untrained(corpus: Corpus) -> tuple[calibrating.Lesson, list[Evidence]]:
+    """Return the same of the dev questions of a law of which nothing is trained, by a run that is made for it."""
+    with tempfile.TemporaryDirectory(prefix="statgraph-calibration-") as folder:
+        train(replace(corpus, questions=(), citing=()), out=Path(folder) / "run")
+        return _lesson_and_off_topic(Run.read(Path(folder) / "run"), corpus, "dev")
 
 
 def joined(lessons: Sequence[calibrating.Lesson]) -> calibrating.Lesson:
@@ -169,27 +139,30 @@ def joined(lessons: Sequence[calibrating.Lesson]) -> calibrating.Lesson:
 
 def fit_default(acts: Path, others: Sequence[tuple[str, Run, Corpus]]) -> list[Measured]:
     """Write the shipped weights; return the probabilities of each law by what has not seen it."""
-    small_corpora = list(small_laws(acts))
     known = read_corpus(_SAMPLE)
     questions = tuple(replace(one, split="dev") for one in known.questions if one.split != "test")
-    sample = _Untrained.trained(replace(known, questions=questions))
-    small = [_Untrained.trained(law) for law in small_corpora]
+    sample = _untrained(replace(known, questions=questions))
+    small = [_untrained(law) for law in small_laws(acts)]
     shipped = Calibration.read(calibrating.DEFAULT)
 
     def fitted(lessons: list[calibrating.Lesson]) -> Calibration:
         fitted_on = f"questions about {1 + len(small)} laws, none of them trained on"
         return replace(calibrating.fitted(lessons, fitted_on), question=shipped.question)
 
-    laws = [sample.measured("sample", fitted([joined([law.lesson for law in small])]))]
-    each = []
-    for law in small:
-        rest = joined([other.lesson for other in small if other is not law])
-        each.append(law.measured("", fitted([sample.lesson, rest])))
+    def measured(name: str, law: tuple[calibrating.Lesson, list[Evidence]], by: Calibration) -> Measured:
+        return _measured(name, *law, [replace(by, off_topic=law[0].off_topic_cosine)])
+
+    lessons = [lesson for lesson, _ in small]
+    laws = [measured("sample", sample, fitted([joined(lessons)]))]
+    each = [
+        measured("", law, fitted([sample[0], joined([lesson for lesson in lessons if lesson is not law[0]])]))
+        for law in small
+    ]
     hits, relevant = ([one for law in each for one in getattr(law, name)] for name in ("hits", "relevant"))
     own, other = zip(*(np.split(law.off_topic, 2) for law in each), strict=True)
     laws.append(Measured("small laws", hits, relevant, np.concatenate([*own, *other])))
-    default = fitted([sample.lesson, joined([law.lesson for law in small])])
-    laws += [_Untrained.of(run, corpus).measured(name, default) for name, run, corpus in others]
+    default = fitted([sample[0], joined(lessons)])
+    laws += [measured(name, _lesson_and_off_topic(run, corpus, "dev"), default) for name, run, corpus in others]
     default.write(calibrating.DEFAULT)
     return laws
 
@@ -255,10 +228,11 @@ def _of_run(name: str, run: Run, corpus: Corpus, *, on_test: bool) -> Measured:
     is_own = on_test or learnt_from(run) == "dev"
     split = "test" if is_own else "dev"
     lesson, off_topic = _lesson_and_off_topic(run, corpus, split)
-    if is_own:
-        by = [Calibration.read(run.calibration)]
-    else:
-        by = [calibrating.fitted([_without(lesson, fold)], "") for fold in range(_FOLDS)]
+    by = [Calibration.read(run.calibration)] if is_own else []
+    for fold in () if is_own else range(_FOLDS):
+        kept = [place for place in range(len(lesson.questions)) if place % _FOLDS != fold]
+        chosen = {name: [getattr(lesson, name)[place] for place in kept] for name in ("questions", "relevant")}
+        by.append(calibrating.fitted([replace(lesson, **chosen)], ""))
     return _measured(f"{name}, {split}", lesson, off_topic, by)
 
 

@@ -1,63 +1,51 @@
-"""What every program is given, the encoder that all but statgraph load, and the fusion of two rankings."""
+"""What every program is given, and the encoder that all but statgraph load."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from statgraph.law.records import Corpus
 
-Search = Callable[[str, int], list[str]]
 VECTORS = "STATGRAPH_BENCH_VECTORS"  # the folder where vectors wait for the next program
 
 
 @dataclass(frozen=True)
 class Law:
-    """A law as rows, with the keys of `corpus_from_dicts`; its questions are those of train and dev."""
+    """A law with its training questions, and the folder of the encoder that all but statgraph load."""
 
-    language: str
-    articles: list[dict[str, Any]]
-    questions: list[dict[str, Any]]
-    citing: list[dict[str, Any]]
+    corpus: Corpus
     encoder: Path
 
     @classmethod
     def of(cls, corpus: Corpus, encoder: Path) -> Law:
-        """Return the rows of a corpus, without what belongs to its test questions."""
-        articles = [
-            {"id": each.article_id, "path": list(each.path)}
-            | {name: getattr(each, name) for name in ("title", "number", "rubric", "text")}
-            for each in corpus.articles
-        ]
-        questions = [
-            {**each.metadata, "id": each.question_id, "articles": each.article_ids}
-            | {name: getattr(each, name) for name in ("text", "split")}
-            for each in corpus.questions
-            if each.split != "test"
-        ]
-        citing = [
-            {"id": each.citing_id, "cites": each.article_ids}
-            | {name: getattr(each, name) for name in ("title", "text", "question_id", "part")}
-            for each in corpus.usable_citing()
-        ]
-        return cls(corpus.language, articles, questions, citing, encoder)
+        """Return the law of a corpus, without what belongs to its test questions."""
+        questions = tuple(question for question in corpus.questions if question.split != "test")
+        return cls(replace(corpus, questions=questions, citing=tuple(corpus.usable_citing())), encoder)
+
+    @property
+    def language(self) -> str:
+        """Return the code of its language."""
+        return self.corpus.language
 
     @property
     def ids(self) -> list[str]:
         """Return the id of each article."""
-        return [article["id"] for article in self.articles]
+        return [article.article_id for article in self.corpus.articles]
 
     @property
     def texts(self) -> list[str]:
         """Return path, rubric and text of each article."""
-        return ["\n".join([" > ".join(a["path"]), *filter(None, [a["rubric"]]), a["text"]]) for a in self.articles]
+        return [
+            "\n".join([" > ".join(article.path), *filter(None, [article.rubric]), article.text])
+            for article in self.corpus.articles
+        ]
 
 
 class Encoder:

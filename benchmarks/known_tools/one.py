@@ -45,7 +45,7 @@ def main(tool: str, corpus_folder: str, folder: str, step: str) -> dict[str, flo
     law, tests = Law.of(corpus, Path(embedded_e5().location)), corpus.split("test")
     module, _, variant = tool.partition("-")
     if variant == "articles":
-        law = replace(law, questions=[], citing=[])
+        law = Law(replace(law.corpus, questions=(), citing=()), law.encoder)
     start = time.perf_counter()
     program = importlib.import_module(f"benchmarks.known_tools.{module}")
     if step == "build":

@@ -43,18 +43,16 @@ def write_act(path: Path, n_bytes: int) -> int:
     """Write an act of about so many bytes, and return how many sections it has."""
     rng, n_sections = random.Random(0), 0
     with path.open("w", encoding="utf-8") as file:
-        n_written = file.write(_HEAD)
-        while n_written < n_bytes:
-            chapter = n_sections // _SECTIONS_A_CHAPTER + 1
-            n_written += file.write(f'<chapter identifier="{_TITLE}/ch{chapter}"><num>CHAPTER {chapter}—</num>')
-            n_written += file.write(f"<heading>{_words(rng, 4)}</heading>\n")
-            while n_written < n_bytes:
-                n_sections += 1
-                n_written += file.write("\n".join(_section(rng, n_sections)))
-                if n_sections % _SECTIONS_A_CHAPTER == 0:
-                    break
-            file.write("</chapter>\n")
-        file.write(_TAIL)
+        file.write(_HEAD)
+        while file.tell() < n_bytes:
+            if n_sections % _SECTIONS_A_CHAPTER == 0:
+                chapter = n_sections // _SECTIONS_A_CHAPTER + 1
+                file.write("</chapter>\n" if n_sections else "")
+                file.write(f'<chapter identifier="{_TITLE}/ch{chapter}"><num>CHAPTER {chapter}—</num>')
+                file.write(f"<heading>{_words(rng, 4)}</heading>\n")
+            n_sections += 1
+            file.write("\n".join(_section(rng, n_sections)))
+        file.write(f"</chapter>\n{_TAIL}")
     return n_sections
 
 

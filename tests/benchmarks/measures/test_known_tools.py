@@ -32,7 +32,7 @@ def law(tmp_path):
 
 
 def test_a_law_is_given_without_its_test_questions(law):
-    assert (law.language, len(law.ids), law.questions, law.citing) == ("en", 84, [], [])
+    assert (law.language, len(law.ids), law.corpus.questions, law.corpus.citing) == ("en", 84, (), ())
     path = "Household Services and Repairs Act > Part 1. Preliminary"
     assert law.texts[0].startswith(f"{path}\nPurpose\nThis Act regulates ")
 
