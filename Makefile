@@ -56,8 +56,8 @@ engines: .venv-engines/.installed
 # Kills, damaged inputs, full disks, odd clients: an hour or so. TRIAL="kills --cases 1000 --seed 7" runs one of them;
 # TRIAL=mutants finds small faults that no test notices.
 trial: .venv/.installed
-	$(if $(filter mutants,$(TRIAL)),$(BIN)/python -m pip install --quiet 'cosmic-ray>=8.4,<9')
-	$(BIN)/python -m tests.trials $(TRIAL)
+	$(if $(filter mutants,$(TRIAL)),$(BIN)/python -m pip install --quiet 'cosmic-ray==8.*')
+	$(BIN)/python -m $(if $(filter mutants,$(TRIAL)),tools.mutation $(filter-out mutants,$(TRIAL)),tests.trials $(TRIAL))
 
 # Write the generated pages again, and build the site of docs/ into site/.
 docs: .venv/.installed

@@ -7,8 +7,6 @@ have learnt from dev is measured on test, by its own, as are all with `--test`.
 them; FOLDER has the files of the ten official acts. Those of questions stay. The sample is measured by the small laws,
 a small law by the sample and the others, and RUN, of a law without questions, by all of these on the dev questions of
 CORPUS.
-
-`--diagram FILE` draws the reliability of the best hits.
 """
 
 from __future__ import annotations
@@ -55,11 +53,6 @@ class Measured:
     hits: list[np.ndarray]
     relevant: list[np.ndarray]
     off_topic: np.ndarray
-
-    @property
-    def best(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the probability of each question's first hit, and whether it answers."""
-        return np.array([hits[0] for hits in self.hits]), np.array([hits[0] for hits in self.relevant])
 
 
 def expected_calibration_error(probabilities: np.ndarray, labels: np.ndarray, bins: int = _BINS) -> float:
@@ -169,7 +162,7 @@ def fit_default(acts: Path, others: Sequence[tuple[str, Run, Corpus]]) -> list[M
 
 def report(measured: Measured) -> str:
     """Return the figures of a law as a row of a table."""
-    best, labels = measured.best
+    best, labels = np.array([hits[0] for hits in measured.hits]), np.array([hits[0] for hits in measured.relevant])
     hits, relevant = np.concatenate(measured.hits), np.concatenate(measured.relevant)
     most = np.array([values.max() for values in measured.hits])
     figures = (
@@ -185,33 +178,11 @@ def report(measured: Measured) -> str:
     return f"| {measured.name} | {len(best)} | " + " | ".join(f"{figure:.3f}" for figure in figures) + " |"
 
 
-def draw(laws: list[Measured], path: Path) -> None:
-    """Draw the reliability of the best hits of each law: the share that answers over the mean probability of a bin."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(2.6 * len(laws), 2.9), layout="constrained")
-    for axes, law in zip(np.atleast_1d(figure.subplots(1, len(laws), sharey=True)), laws, strict=True):
-        best, labels = law.best
-        places = np.minimum((best * _BINS).astype(int), _BINS - 1)
-        filled = [place for place in range(_BINS) if (places == place).any()]
-        sizes = np.array([(places == place).sum() for place in filled])
-        axes.plot([0, 1], [0, 1], color="0.7", linewidth=1)
-        axes.scatter(
-            [best[places == place].mean() for place in filled],
-            [labels[places == place].mean() for place in filled],
-            s=6 + 200 * sizes / sizes.sum(),
-        )
-        axes.set(title=law.name, xlabel="probability", xlim=(0, 1), ylim=(0, 1))
-    figure.axes[0].set_ylabel("share that answers")
-    figure.savefig(path, metadata={"Date": None})
-
-
 @click.command(help=__doc__)
 @click.argument("runs", metavar="RUN=CORPUS...", nargs=-1)
 @click.option("--default", "acts", metavar="FOLDER", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--test", "on_test", is_flag=True)
-@click.option("--diagram", type=click.Path(path_type=Path))
-def main(runs: tuple[str, ...], acts: Path | None, on_test: bool, diagram: Path | None) -> None:
+def main(runs: tuple[str, ...], acts: Path | None, on_test: bool) -> None:
     """Measure the calibration of runs."""
     if not runs and acts is None:
         raise click.UsageError("name a RUN=CORPUS, or --default FOLDER")
@@ -220,8 +191,6 @@ def main(runs: tuple[str, ...], acts: Path | None, on_test: bool, diagram: Path 
     laws = [_of_run(*each, on_test=on_test) for each in named] if acts is None else fit_default(acts, named)
     print(f"| {' | '.join(_COLUMNS)} |\n| --- |{' ---: |' * (len(_COLUMNS) - 1)}")
     print("\n".join(map(report, laws)))
-    if diagram is not None:
-        draw(laws, diagram)
 
 
 def _of_run(name: str, run: Run, corpus: Corpus, *, on_test: bool) -> Measured:

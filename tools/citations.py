@@ -16,7 +16,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 
 import click
@@ -27,7 +26,7 @@ from statgraph.cli.main import run_command
 from statgraph.errors import StatgraphError
 from statgraph.formats.importing import import_corpus
 from statgraph.law.citations.numbers import article_number
-from statgraph.law.citations.references import REFERENCES, Reference, ReferenceFinder
+from statgraph.law.citations.references import REFERENCES, ReferenceFinder
 from statgraph.law.records import REFERENCES_ELSEWHERE, Article
 from statgraph.law.titles import number_or_title
 
@@ -64,15 +63,12 @@ class ReadAct:
         """Return the number of an article without its word, in comparable form, or its id."""
         return self.finder.keys[row] or self.articles[row].article_id
 
-    def found(self, row: int) -> dict[int, Reference]:
-        """Return the other articles of the same act that an article names, each with its first reference."""
+    def found(self, row: int) -> set[int]:
+        """Return the other articles of the same act that an article names."""
         article = self.articles[row]
-        found: dict[int, Reference] = {}
-        for reference in self.finder.cited(article.text, article.code):
-            for other in self.finder.rows_of(reference, article.code) if reference.code == article.code else ():
-                found.setdefault(other, reference)
-        found.pop(row, None)
-        return {other: reference for other, reference in found.items() if " " not in self.number(other)}  # no annexes
+        references = [one for one in self.finder.cited(article.text, article.code) if one.code == article.code]
+        named = {other for one in references for other in self.finder.rows_of(one, article.code)} - {row}
+        return {other for other in named if " " not in self.number(other)}  # no annexes
 
     def pair(self, row: int, other: int) -> Pair:
         """Return the pair of two articles."""
@@ -81,36 +77,25 @@ class ReadAct:
 
 @dataclass
 class Counts:
-    """References to articles of the same act, by language: those in the truth, those found, those found of the truth;
-    which were missed, which were found beyond it, each with the text around it."""
+    """References to articles of the same act, in one language: those in the truth, those found, those found of the
+    truth; which were missed, and which were found beyond it."""
 
-    truth: Counter[str] = field(default_factory=Counter)
-    found: Counter[str] = field(default_factory=Counter)
-    both: Counter[str] = field(default_factory=Counter)
-    articles: Counter[str] = field(default_factory=Counter)
-    missed: dict[str, dict[Pair, str]] = field(default_factory=dict)
-    beyond: dict[str, dict[Pair, str]] = field(default_factory=dict)
+    articles: int = 0
+    truth: int = 0
+    found: int = 0
+    both: int = 0
+    missed: list[Pair] = field(default_factory=list)
+    beyond: set[Pair] = field(default_factory=set)
 
     def add(self, act: ReadAct, row: int, truth: set[int]) -> None:
         """Count one article, whose true references are given as rows."""
-        found, language = act.found(row), act.language
-        self.articles[language] += 1
-        self.truth[language] += len(truth)
-        self.found[language] += len(found)
-        self.both[language] += len(truth & found.keys())
-        text = act.articles[row].text
-        for other in truth - found.keys():
-            self.missed.setdefault(language, {})[act.pair(row, other)] = around(text, act.number(other))
-        for other in found.keys() - truth:
-            reference = found[other]
-            context = text[max(0, reference.start - 60) : reference.end + 60].replace("\n", " / ")
-            self.beyond.setdefault(language, {})[act.pair(row, other)] = context
-
-
-def around(text: str, number: str) -> str:
-    """Return what stands around a number in a text, "" where it is not there."""
-    match = re.search(rf"(?<![\d.]){re.escape(number)}(?![\d])", text)
-    return text[max(0, match.start() - 60) : match.end() + 60].replace("\n", " / ") if match else ""
+        found = act.found(row)
+        self.articles += 1
+        self.truth += len(truth)
+        self.found += len(found)
+        self.both += len(truth & found)
+        self.missed += [act.pair(row, other) for other in sorted(truth - found)]
+        self.beyond |= {act.pair(row, other) for other in found - truth}
 
 
 def read_act(folder: Path, name: str, language: str = "") -> ReadAct:
@@ -146,9 +131,9 @@ def rows_listed(act: ReadAct, row: int, listed: str) -> set[int]:
     return rows - {row}
 
 
-def labelled(folder: Path, labels: Mapping[str, Mapping[str, Mapping[str, str]]]) -> Counts:
-    """Return the counts of the articles that were read by eye."""
-    counts = Counts()
+def labelled(folder: Path, labels: Mapping[str, Mapping[str, Mapping[str, str]]]) -> dict[str, Counts]:
+    """Return the counts of the articles that were read by eye, by language."""
+    counts: dict[str, Counts] = {}
     for language, files in labels.items():
         for name, articles in files.items():
             if not (folder / name).exists():
@@ -161,21 +146,21 @@ def labelled(folder: Path, labels: Mapping[str, Mapping[str, Mapping[str, str]]]
             code = act.articles[0].code
             for key, listed in articles.items():
                 row = by_id[key] if key in by_id else act.rows[code, article_number(key)]
-                counts.add(act, row, rows_listed(act, row, listed))
+                counts.setdefault(language, Counts()).add(act, row, rows_listed(act, row, listed))
     return counts
 
 
-def marked(acts: Iterable[ReadAct]) -> tuple[Counts, dict[str, Counter[str]]]:
+def marked(acts: Iterable[ReadAct]) -> tuple[dict[str, Counts], dict[str, Counter[str]]]:
     """Return the counts of the articles with marks that lead to the same act; and of the marks that lead to a numbered
     article of another, by language: `marks`, those whose number is `read`, and read as one of an `other` act."""
-    counts, elsewhere = Counts(), {}
+    counts, elsewhere = {}, {}
     for act in acts:
         by_id = {article.article_id: row for row, article in enumerate(act.articles)}
         for row, article in enumerate(act.articles):
             truth = {by_id[target] for target in article.metadata.get(REFERENCES, ())} - {row}
             truth = {other for other in truth if " " not in act.number(other)}
             if truth:
-                counts.add(act, row, truth)
+                counts.setdefault(act.language, Counts()).add(act, row, truth)
             targets = article.metadata.get(REFERENCES_ELSEWHERE, ())
             matches = (_TARGET_NUMBER.search(target.replace("%3A", ":")) for target in targets)
             numbers = {article_number(match["number"]) for match in matches if match}
@@ -205,32 +190,22 @@ def sample(pairs: Iterable[Pair]) -> list[Pair]:
     return sorted(random.Random(SEED).sample(ordered, min(JUDGED, len(ordered))))
 
 
-def tables(by_eye: Counts, by_marks: Counts, elsewhere: Mapping[str, Counter[str]], judged: Mapping) -> str:
+def tables(
+    by_eye: Mapping[str, Counts], by_marks: Mapping[str, Counts], elsewhere: Mapping[str, Counter[str]], judged: Mapping
+) -> str:
     """Return the tables of the page."""
-    lines = [
-        "| language | articles | references | found | recall | precision |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
-    for language in by_eye.truth:
-        truth, found, both = (counts[language] for counts in (by_eye.truth, by_eye.found, by_eye.both))
-        cells = (language, by_eye.articles[language], truth, found, percent(both, truth), percent(both, found))
-        lines.append(f"| {' | '.join(map(str, cells))} |")
-    lines += ["", "| language | marked | found | recall | found, not marked | of a sample, right |"]
-    lines += ["| --- | --- | --- | --- | --- | --- |"]
-    for language, truth in by_marks.truth.items():
-        beyond = by_marks.beyond.get(language, {})
-        known = {"/".join(pair): verdict for pair in sample(beyond) if (verdict := judged.get("/".join(pair)))}
-        right = f"{list(known.values()).count('right')} of {len(known)}" if known else ""
-        cells = (language, truth, by_marks.both[language], percent(by_marks.both[language], truth), len(beyond), right)
-        lines.append(f"| {' | '.join(map(str, cells))} |")
-    lines += [
-        "",
-        "| language | marks to other acts | number read | as one of another act |",
-        "| --- | --- | --- | --- |",
-    ]
-    for language, read in elsewhere.items():
-        lines.append(f"| {language} | {read['marks']} | {read['read']} | {read['other']} |")
-    return "\n".join(lines)
+    rows = [("language", "articles", "references", "found", "recall", "precision"), ("---",) * 6]
+    for language, of in by_eye.items():
+        shares = percent(of.both, of.truth), percent(of.both, of.found)
+        rows.append((language, of.articles, of.truth, of.found, *shares))
+    rows += [(), ("language", "marked", "found", "recall", "found, not marked", "of a sample, right"), ("---",) * 6]
+    for language, of in by_marks.items():
+        verdicts = [verdict for pair in sample(of.beyond) if (verdict := judged.get("/".join(pair)))]
+        right = f"{verdicts.count('right')} of {len(verdicts)}" if verdicts else ""
+        rows.append((language, of.truth, of.both, percent(of.both, of.truth), len(of.beyond), right))
+    rows += [(), ("language", "marks to other acts", "number read", "as one of another act"), ("---",) * 4]
+    rows += [(language, read["marks"], read["read"], read["other"]) for language, read in elsewhere.items()]
+    return "\n".join(f"| {' | '.join(map(str, row))} |" if row else "" for row in rows)
 
 
 @click.command(help=__doc__)
@@ -251,11 +226,11 @@ def main(folder: Path, language: str) -> None:
         write_text(PAGE, f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}")
         return
     for counts in (by_eye, by_marks):
-        for pair, context in islice(counts.missed.get(language, {}).items(), 100):
-            print("missed", *pair, "|", context)
-        beyond = counts.beyond.get(language, {})
-        for pair in sample(beyond):
-            print("beyond", *pair, "|", beyond[pair])
+        listed = counts.get(language, Counts())
+        for pair in listed.missed[:100]:
+            print("missed", *pair)
+        for pair in sample(listed.beyond):
+            print("beyond", *pair)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ from statgraph.systems.calibrating import Lesson
 from tools.calibration import (
     Measured,
     auroc,
-    draw,
     expected_calibration_error,
     joined,
     noise,
@@ -39,11 +38,9 @@ def test_the_questions_are_in_the_language_and_in_another():
     assert len(set(off_topic_questions("zh"))) == len(off_topic_questions("zh"))
 
 
-def test_a_law_is_a_row_and_a_diagram(tmp_path):
+def test_a_law_is_a_row():
     law = Measured("law", [np.array([0.9, 0.1])], [np.array([True, False])], np.array([0.0, 0.95]))
     assert report(law).startswith("| law | 1 | 0.500 | 1.000 | 0.100 |")
-    draw([law, law], tmp_path / "diagram.svg")
-    assert (tmp_path / "diagram.svg").read_text().startswith("<?xml")
 
 
 def test_laws_are_joined_each_in_its_own_units():

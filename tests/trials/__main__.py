@@ -1,7 +1,6 @@
 """`make trial`: statgraph under kills, damaged inputs, full disks and odd clients, and what else takes long.
 
     python -m tests.trials [CAMPAIGN ...] [--cases N] [--seed S] [--first N] [--only NAME ...] [--short]
-    python -m tests.trials mutants [MODULE ...]              # small faults that no test notices (tools/mutation.py)
 
 Prints one row for each campaign (campaign, cases, failures, seconds), failures on stderr, and writes both as JSON to
 `.trials/CAMPAIGN.json`. A seed gives the same cases again, `--first N --cases 1` the one that failed. Ctrl-C ends a
@@ -12,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import runpy
 import sys
 import tempfile
 from collections.abc import Callable
@@ -38,8 +36,6 @@ CAMPAIGNS: dict[str, tuple[Callable[..., Outcome], int]] = {
     "disks": (disks, 160),
     "service": (service, 160),
 }
-# Trials with options of their own, run alone.
-PROGRAMS = {"mutants": "tools.mutation"}
 # What takes seconds: the cases of each, and of which jobs or kinds.
 SHORT = {
     "kills": (4, ("import",)),
@@ -51,10 +47,6 @@ SHORT = {
 
 def main() -> int:
     """Run the campaigns that were named; return 1 if one of them failed."""
-    if sys.argv[1:] and sys.argv[1] in PROGRAMS:
-        program = PROGRAMS[sys.argv.pop(1)]
-        runpy.run_module(program, run_name="__main__", alter_sys=True)
-        return 0
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("campaigns", nargs="*", metavar="CAMPAIGN", help=f"one of {', '.join(CAMPAIGNS)}; default: all")
     parser.add_argument("--cases", metavar="N", type=int, help="cases of each campaign")
@@ -67,7 +59,7 @@ def main() -> int:
     options = parser.parse_args()
     unknown = [name for name in options.campaigns if name not in CAMPAIGNS]
     if unknown:
-        parser.error(f"unknown campaign '{unknown[0]}'; choose from {', '.join((*CAMPAIGNS, *PROGRAMS))}")
+        parser.error(f"unknown campaign '{unknown[0]}'; choose from {', '.join(CAMPAIGNS)}")
     preload()
     print("| campaign | cases | failures | seconds |\n| --- | ---: | ---: | ---: |", flush=True)
     with tempfile.TemporaryDirectory(prefix="statgraph-trial-") as folder:

@@ -7,23 +7,20 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a campaign: a row of docs/reliability.md.
-
-    `failures`: a line for each, with the case's number, which gives it again. `figures`: what else was measured.
-    """
+    """What came of a campaign: a row of docs/reliability.md, and a line for each failure with the case's number, which
+    gives it again."""
 
     campaign: str
     cases: int
     failures: tuple[str, ...]
     seconds: float
     seed: int
-    figures: dict[str, object] = field(default_factory=dict)
 
     @property
     def row(self) -> str:
@@ -35,7 +32,7 @@ class Outcome:
 Case = Callable[[random.Random, int], Iterator[str]]
 
 
-def tried(campaign: str, case: Case, *, cases: range, seed: int, figures: dict | None = None) -> Outcome:
+def tried(campaign: str, case: Case, *, cases: range, seed: int) -> Outcome:
     """Return the outcome of these cases, each drawn by the seed and its number alone; Ctrl-C ends them earlier."""
     start, failures, done = time.perf_counter(), [], 0
     with suppress(KeyboardInterrupt):
@@ -44,7 +41,7 @@ def tried(campaign: str, case: Case, *, cases: range, seed: int, figures: dict |
                 failures.append(f"case {number}: {problem}")
                 print(f"{campaign}, {failures[-1]}", file=sys.stderr, flush=True)
             done += 1
-    return Outcome(campaign, done, tuple(failures), round(time.perf_counter() - start, 1), seed, dict(figures or {}))
+    return Outcome(campaign, done, tuple(failures), round(time.perf_counter() - start, 1), seed)
 
 
 def left_over(folder: Path) -> list[str]:

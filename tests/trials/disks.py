@@ -6,49 +6,41 @@ from __future__ import annotations
 import os
 import random
 import resource
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 from tests.trials.campaign import Outcome, tried
-from tests.trials.child import Done, command
-from tests.trials.jobs import Job, all_jobs
-from tests.trials.kills import Undisturbed, cut_short, undisturbed
+from tests.trials.child import Done
+from tests.trials.jobs import all_jobs
+from tests.trials.kills import PAGE_BYTES, cut_short, undisturbed
 from tests.trials.material import Material
 
-_PAGE_BYTES = 4096
 _ROOMY_BYTES = 1 << 30
 
 
 def disks(material: Material, *, cases: range, seed: int, only: tuple[str, ...] = ()) -> Outcome:
     """Return the outcome of so many full disks, shared out among the jobs."""
     jobs = [job for job in all_jobs(material) if not only or job.name in only]
-    known: dict[str, tuple[Undisturbed, int]] = {}
     disk = material.folder / "disk"
     disk.mkdir()
     mounts = _mount(disk, f"size={_ROOMY_BYTES}")
-    figures = {"refused": 0, **{job.name: 0 for job in jobs}}
 
     def case(rng: random.Random, number: int) -> Iterator[str]:
         job = jobs[number % len(jobs)]
-        if job.name not in known:
-            known[job.name] = undisturbed(job, material.folder), _bytes_written(job, material.folder)
-        whole, most = known[job.name]
-        figures[job.name] += 1
-        room = rng.randrange(_PAGE_BYTES, most + _PAGE_BYTES, _PAGE_BYTES)
+        whole = undisturbed(job, material.folder)
+        room = PAGE_BYTES * rng.randint(1, whole.pages)
         if mounts:
             fill, empty = (lambda: _resize(disk, _used(disk) + room)), (lambda: _resize(disk, _ROOMY_BYTES))
-            done, problems = cut_short(job, whole, disk, fill, room_again=empty)
+            done, problems = cut_short(job, whole, disk, before=fill, room_again=empty)
         else:
             limit = (room, resource.RLIM_INFINITY)
             fill = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit)  # noqa: E731
-            done, problems = cut_short(job, whole, material.folder, fill)
-        figures["refused"] += done.code != 0
+            done, problems = cut_short(job, whole, material.folder, before=fill)
         yield from (f"{job.name}, room for {room:,} bytes: {problem}" for problem in (*_unreported(done), *problems))
 
     try:
-        return tried("full disks", case, cases=cases, seed=seed, figures=figures)
+        return tried("full disks", case, cases=cases, seed=seed)
     finally:
         if mounts:
             subprocess.run(["umount", str(disk)], check=True, capture_output=True)
@@ -60,23 +52,6 @@ def _unreported(done: Done) -> Iterator[str]:
         yield done.end
     elif done.code and sum(line.startswith("Error: ") for line in done.said.split("\n")) != 1:
         yield f"not one line: {done.end}"
-
-
-def _bytes_written(job: Job, place: Path) -> int:
-    """Return the bytes that a job writes, in whole pages."""
-    folder = place / "sized"
-    folder.mkdir()
-    try:
-        job.prepare(folder)
-        before = _bytes(folder)
-        command(job.arguments, folder)
-        return max(_PAGE_BYTES, _bytes(folder) - before)
-    finally:
-        shutil.rmtree(folder)
-
-
-def _bytes(folder: Path) -> int:
-    return sum(-(-path.stat().st_size // _PAGE_BYTES) * _PAGE_BYTES for path in folder.rglob("*"))
 
 
 def _mount(disk: Path, options: str) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.graph.dgl_loader import load_dgl
+from statgraph.law.catalogue import sample_folder
 from statgraph.runs import parts
 from statgraph.runs.folders import is_finished, is_unfinished
 from statgraph.training.checkpoints import PROGRESS
@@ -81,7 +82,7 @@ def all_jobs(material: Material) -> list[Job]:
         training("train bm25", "bm25", m.town),
         training("train static", "dsr", m.town),
         training("train both stages", "qabisar", m.town),
-        training("train ensemble", "ensemble", m.sample, "stage1.batch_size=64", "stage2.batch_size=64"),
+        training("train ensemble", "ensemble", sample_folder(), "stage1.batch_size=64", "stage2.batch_size=64"),
         Job("index", ("index", *of_run, "--kind", "flat"), "run", with_run("qabisar")),
         Job("update", (*updating, "--device", "cpu"), "run", with_run("qabisar")),
         Job("update ensemble", (*updating, "--device", "cpu"), "run", with_run("ensemble")),

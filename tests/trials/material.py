@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
+from statgraph.formats.parquet import write_parquet
 from statgraph.law.catalogue import sample_folder
 from statgraph.law.records import CitingText, Corpus
 from statgraph.law.store import read_corpus, write_corpus
@@ -51,18 +50,13 @@ class Material:
         return self._corpus("amended", replace(law, articles=articles, questions=questions, citing=citing))
 
     @cached_property
-    def sample(self) -> Path:
-        """Return the corpus folder of the embedded sample."""
-        return sample_folder()
-
-    @cached_property
     def backbone(self) -> Path:
         """Return a sentence-transformers folder of random vectors for the words of both laws."""
         from sentence_transformers import SentenceTransformer
         from sentence_transformers.sentence_transformer.modules import StaticEmbedding
         from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-        laws = [read_corpus(folder) for folder in (self.town, self.sample)]
+        laws = [read_corpus(folder) for folder in (self.town, sample_folder())]
         texts = [record.text for law in laws for record in (*law.articles, *law.questions)]
         words = ["[UNK]", *sorted({word for text in texts for word in re.findall(r"\w+", text.lower())})]
         tokenizer = Tokenizer(models.WordLevel({word: row for row, word in enumerate(words)}, unk_token="[UNK]"))
@@ -81,14 +75,15 @@ class Material:
         chosen = [word for value in values for word in ("--set", value)]
         return ["train", "--corpus", str(corpus), "--system", system, "--device", "cpu", *chosen]
 
-    def run(self, system: str) -> Path:
-        """Return a finished run of a system on the town."""
-        folder = self.folder / "runs" / system
+    def run(self, system: str, *, amended: bool = False) -> Path:
+        """Return a finished run of a system on the town, or on it after its amendment."""
+        folder = self.folder / "runs" / f"{system}{'-amended' * amended}"
         if not folder.is_dir():
             folder.parent.mkdir(parents=True, exist_ok=True)
-            done = command([*self.training(system, self.town), "--out", folder], self.folder)
+            corpus = self.amended_town if amended else self.town
+            done = command([*self.training(system, corpus), "--out", folder], self.folder)
             if done.code:
-                raise RuntimeError(f"{system}: not trained ({done.end})")
+                raise RuntimeError(f"{folder.name}: not trained ({done.end})")
         return folder
 
     def source(self, format_name: str) -> Path:
@@ -96,7 +91,13 @@ class Material:
         folder = self.folder / "sources" / format_name
         if not folder.is_dir():
             folder.mkdir(parents=True)
-            _SOURCES[format_name](cited(town()), folder)
+            if writer := {"beir": write_corpus, "parquet": write_parquet}.get(format_name):
+                writer(cited(town()), folder)
+                return folder
+            for name, text in _SOURCES[format_name].items():
+                lines = text.splitlines(keepends=True)
+                repeated = [line.replace("{n}", str(n)) for line in lines for n in range(8 if "{n}" in line else 1)]
+                (folder / name).write_text("".join(repeated), encoding="utf-8")
         return folder
 
     def _corpus(self, name: str, corpus: Corpus) -> Path:
@@ -116,101 +117,42 @@ def cited(law: Corpus) -> Corpus:
     return replace(law, citing=texts)
 
 
-def _write_jsonl(law: Corpus, folder: Path) -> None:
-    tables = {
-        "articles": [
-            {"id": a.article_id, "title": a.title, "text": a.text, "path": list(a.path), "valid_from": "2001-01-01"}
-            for a in law.articles
-        ],
-        "questions": [
-            {"id": q.question_id, "text": q.text, "articles": list(q.article_ids), "split": q.split}
-            for q in law.questions
-        ],
-        "citing": [
-            {"id": c.citing_id, "title": c.title, "text": c.text, "cites": list(c.article_ids), "part": c.part}
-            for c in law.citing
-        ],
-    }
-    for name, rows in tables.items():
-        _json_lines(folder / f"{name}.jsonl", rows)
-
-
-def _write_csv(law: Corpus, folder: Path) -> None:
-    ids = {a.path: f"h{number}" for number, a in enumerate(law.articles)}
-    headings = [("code", "Town Code", ""), *((ids[path], path[-1], "code") for path in ids)]
-    articles = [(a.article_id, a.title, a.text, ids[a.path]) for a in law.articles]
-    questions = [(q.question_id, q.text, ",".join(q.article_ids), q.split) for q in law.questions]
-    _table(folder / "headings.csv", ("id", "title", "parent"), headings)
-    _table(folder / "articles.csv", ("id", "title", "text", "heading"), articles)
-    _table(folder / "questions.csv", ("id", "text", "articles", "split"), questions)
-
-
-def _write_bsard(law: Corpus, folder: Path) -> None:
-    rows = {article.article_id: number for number, article in enumerate(law.articles, start=1)}
-    articles = [
-        (rows[a.article_id], a.text, a.path[0], rows[a.article_id], ", ".join(a.path), "local") for a in law.articles
-    ]
-    header = ("id", "article", "code", "article_no", "description", "law_type")
-    _table(folder / "articles_fr.csv", header, articles)
-    header = ("id", "category", "subcategory", "question", "extra_description", "article_ids")
-    for split, first in (("train", 1), ("test", 100)):
-        questions = [q for q in law.questions if (q.split == "test") == (split == "test")]
-        table = [
-            (number, "Town", "Life", q.text, "", ", ".join(str(rows[i]) for i in q.article_ids))
-            for number, q in enumerate(questions, start=first)
-        ]
-        _table(folder / f"questions_fr_{split}.csv", header, table)
-
-
-def _write_legi(law: Corpus, folder: Path) -> None:
-    sections: dict[str, list] = {}
-    for number, a in enumerate(law.articles, start=1):
-        data = {"id": a.article_id, "num": f"L{number}", "texteHtml": f"<p>{a.text}</p>", "etat": "VIGUEUR"}
-        sections.setdefault(a.path[1], []).append({"type": "article", "data": data})
-    children = [
-        {"type": "section", "data": {"id": f"S{number}", "title": title}, "children": articles}
-        for number, (title, articles) in enumerate(sections.items())
-    ]
-    code = {"type": "code", "data": {"title": "Town Code"}, "children": children}
-    (folder / "LEGITEXT1.json").write_text(json.dumps(code), encoding="utf-8")
-
-
-def _write_parquet(law: Corpus, folder: Path) -> None:
-    from statgraph.formats.parquet import write_parquet
-
-    write_parquet(law, folder)
-
-
-def _write_feedback(law: Corpus, folder: Path) -> None:
-    mark = {"time": "2026-01-31T12:00:00+00:00"}
-    marks = [
-        {**mark, "question": f"Who has {a.article_id}?", "article_id": a.article_id, "right": bool(number % 3)}
-        for number, a in enumerate(law.articles)
-    ]
-    _json_lines(folder / "feedback.jsonl", marks)
-
-
-def _write_questions(law: Corpus, folder: Path) -> None:
-    _json_lines(folder / "questions.jsonl", [{"id": q.question_id, "text": q.text} for q in law.questions])
-    _table(folder / "questions.csv", ("id", "question"), [(q.question_id, q.text) for q in law.questions])
-
-
-def _json_lines(path: Path, rows: Iterable[dict]) -> None:
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
-
-
-def _table(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([header, *rows])
-
-
+_BSARD_COLUMNS = "id,category,subcategory,question,extra_description,article_ids\n"
+_LEGI = [
+    {"type": "article", "data": {"id": f"a{n}", "num": f"L{n}", "texteHtml": f"<p>Rule {n}.</p>", "etat": "VIGUEUR"}}
+    for n in range(3)
+]
+_LEGI_CODE = {
+    "type": "code",
+    "data": {"title": "Town Code"},
+    "children": [{"type": "section", "data": {"id": "S1", "title": "Book I"}, "children": _LEGI}],
+}
+# Format -> its files; a "{n}" in a line makes eight of it.
 _SOURCES = {
-    "jsonl": _write_jsonl,
-    "csv": _write_csv,
-    "beir": write_corpus,
-    "bsard": _write_bsard,
-    "legi": _write_legi,
-    "parquet": _write_parquet,
-    "feedback": _write_feedback,
-    "questions": _write_questions,
+    "jsonl": {
+        "articles.jsonl": '{"id": "a{n}", "title": "Art. {n}", "text": "Lamp {n} is taxed.", '
+        '"path": ["Town Code", "Book I"], "valid_from": "2001-01-01"}\n',
+        "questions.jsonl": '{"id": "q{n}", "text": "Who pays for lamp {n}?", "articles": ["a{n}"], "split": "train"}\n',
+        "citing.jsonl": '{"id": "c{n}", "title": "Guide", "text": "Lamp {n}.", "cites": ["a{n}"], "part": "section"}\n',
+    },
+    "csv": {
+        "headings.csv": "id,title,parent\ncode,Town Code,\nh{n},Book {n},code\n",
+        "articles.csv": "id,title,text,heading\na{n},Art. {n},Lamp {n} is taxed.,h{n}\n",
+        "questions.csv": "id,text,articles,split\nq{n},Who pays for lamp {n}?,a{n},train\n",
+    },
+    "bsard": {
+        "articles_fr.csv": "id,article,code,article_no,description,law_type\n"
+        '{n},Lamp {n} is taxed.,Town Code,{n},"Town Code, Book I",local\n',
+        "questions_fr_train.csv": f"{_BSARD_COLUMNS}{{n}},Town,Life,Who pays for lamp {{n}}?,,{{n}}\n",
+        "questions_fr_test.csv": f'{_BSARD_COLUMNS}10{{n}},Town,Life,Who taxes lamps?,,"1, 2"\n',
+    },
+    "legi": {"LEGITEXT1.json": json.dumps(_LEGI_CODE)},
+    "feedback": {
+        "feedback.jsonl": '{"time": "2026-01-31T12:00:00+00:00", "question": "Who has lamp {n}?", '
+        '"article_id": "lamps1", "right": true}\n',
+    },
+    "questions": {
+        "questions.jsonl": '{"id": "q{n}", "text": "May I keep lamp {n}?"}\n',
+        "questions.csv": "id,question\nq{n},May I keep lamp {n}?\n",
+    },
 }
