@@ -14,7 +14,7 @@ import importlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -69,15 +69,20 @@ def main() -> int:
     unknown = [name for name in arguments.names if name not in MEASURES]
     if unknown:
         parser.error(f"no measure '{unknown[0]}'; choose from {', '.join(MEASURES)}")
+    options = [word for word in sys.argv[1:] if word not in MEASURES]
     if os.environ.get(WITHIN):
         try:
-            _measure(arguments.names[0], arguments)
+            _measure(arguments, options)
         except StatgraphError as error:
             print(f"Error: {error}", file=sys.stderr)
             return 1
         return 0
-    names = arguments.names or [name for name in MEASURES if name not in WHEN_NAMED]
-    failed = [name for name in names if not _in_own_process(name, _options(arguments, str))]
+    failed = []
+    for name in arguments.names or [name for name in MEASURES if name not in WHEN_NAMED]:
+        # In its own process, so that its peak memory is its own.
+        command = [sys.executable, "-m", "benchmarks", name, *options]
+        if subprocess.run(command, env={**os.environ, WITHIN: "1"}).returncode:
+            failed.append(name)
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
     if not arguments.quick:
@@ -91,21 +96,8 @@ def measure_named(name: str) -> Callable[[Settings], list[Row]]:
     return getattr(importlib.import_module(f"benchmarks.measures.{module}"), function)
 
 
-def _options(arguments: argparse.Namespace, path_text: Callable[[Path], str]) -> list[str]:
-    """Return the options as they were given, with each path as `path_text` writes it."""
-    options = []
-    for option, path in (("--corpus", arguments.corpus), ("--run", arguments.run)):
-        options += [] if path is None else [option, path_text(path)]
-    return [*options, *["--any-commit"] * arguments.any_commit, *["--quick"] * arguments.quick]
-
-
-def _in_own_process(name: str, options: list[str]) -> bool:
-    """Run one measure in its own process, so that its peak memory is its own; return whether it succeeded."""
-    command = [sys.executable, "-m", "benchmarks", name, *options]
-    return subprocess.run(command, env={**os.environ, WITHIN: "1"}).returncode == 0
-
-
-def _measure(name: str, arguments: argparse.Namespace) -> None:
+def _measure(arguments: argparse.Namespace, options: Sequence[str]) -> None:
+    (name,) = arguments.names
     print(f"== {name}", flush=True)
     corpus = arguments.corpus or sample_folder()
     settings = Settings(corpus, arguments.run, arguments.quick, arguments.any_commit)
@@ -118,8 +110,8 @@ def _measure(name: str, arguments: argparse.Namespace) -> None:
         asked = f" (asked: {row.asked})" if row.asked else ""
         print(f"  {row.what}{rival}: {row.reached}{asked}", flush=True)
     if not settings.quick:
-        command = ["python -m benchmarks", name, *_options(arguments, published_path)]
-        save_results(name, rows, command=" ".join(command))
+        words = [published_path(Path(word)) if Path(word).exists() else word for word in options]
+        save_results(name, rows, command=" ".join(["python -m benchmarks", name, *words]))
 
 
 if __name__ == "__main__":

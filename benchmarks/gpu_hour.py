@@ -48,7 +48,6 @@ SYSTEMS = ("qabisar", "gdsr", "dsr")
 FAMILIES = ("camembert", "flaubert", "xlm-roberta")
 _OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
 _SMALL = ("encoder.article_heads=2", "gnn.heads=2", "encoder.chunk_tokens=16", "encoder.max_tokens=32")
-_LEAVING_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -156,7 +155,7 @@ def plan(corpus: Path, encoder: str, out: Path, *, dry: bool) -> list[Item]:
 
 def work_off(items: Sequence[Item], *, seconds: float, env: Mapping[str, str]) -> int:
     """Run the items that are not done within so many seconds, each with a log beside its result; return how many
-    failed. One that is still running when the time is up is interrupted, and not counted."""
+    failed. One that is still running when the time is up is killed, and not counted."""
     end, failed = time.monotonic() + seconds, 0
     for item in items:
         if item.done.is_file():
@@ -166,46 +165,36 @@ def work_off(items: Sequence[Item], *, seconds: float, env: Mapping[str, str]) -
         if left <= 0:
             print(f"{item.name}: no time left; run the same command again", flush=True)
             continue
-        start = time.monotonic()
-        status = _run(item, left, env)
+        print(f"{item.name} ...", flush=True)
+        start, log = time.monotonic(), item.done.with_suffix(".log")
+        status = _status(item.command, log, left, env)
         took = time.monotonic() - start
-        log = item.done.with_suffix(".log")
-        if status == 0:
+        if status is None:
+            print(f"{item.name}: interrupted after {took:.0f} s; the same command goes on with it", flush=True)
+        elif status:
+            failed += 1
+            print(f"{item.name}: failed after {took:.0f} s; {log} says why", flush=True)
+        else:
             if not item.done.is_file():
                 about = {"command": list(item.command), "seconds": round(took, 1), "commit": commit()}
                 write_json(item.done, {**about, "output": log.read_text(encoding="utf-8").splitlines()[-20:]})
             print(f"{item.name}: done in {took:.0f} s", flush=True)
-        elif status is None:
-            print(f"{item.name}: interrupted after {took:.0f} s; the same command goes on with it", flush=True)
-        else:
-            failed += 1
-            print(f"{item.name}: failed after {took:.0f} s; {log} says why", flush=True)
     return failed
 
 
-def _run(item: Item, seconds: float, env: Mapping[str, str]) -> int | None:
-    """Return the exit code of an item's command, None if it did not end in time.
-
-    What still runs is interrupted, with those that it has started, as Ctrl-C would; it is killed if it stays.
-    """
-    item.done.parent.mkdir(parents=True, exist_ok=True)
-    print(f"{item.name} ...", flush=True)
-    with item.done.with_suffix(".log").open("a", encoding="utf-8") as log:
-        # What a shell starts in the background hands on that interrupts are ignored.
-        process = subprocess.Popen(
-            item.command, cwd=REPO, env=env, stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        )  # fmt: skip
+def _status(command: Sequence[str], log: Path, seconds: float, env: Mapping[str, str]) -> int | None:
+    """Return the exit code of a command, None if it did not end in time and was killed with those that it started."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("a", encoding="utf-8") as file:
+        process = subprocess.Popen(command, cwd=REPO, env=env, stdout=file, stderr=file, start_new_session=True)
         try:
             return process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
             return None
         finally:
-            for how in (signal.SIGINT, signal.SIGKILL):
-                if process.poll() is None:
-                    os.killpg(process.pid, how)
-                    with suppress(subprocess.TimeoutExpired):
-                        process.wait(timeout=_LEAVING_S)
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
 
 
 def _train_and_measure(system: str, corpus_folder: Path, encoder: str, out: Path, *, dry: bool) -> None:
