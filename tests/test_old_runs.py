@@ -5,11 +5,7 @@ import shutil
 import numpy as np
 import pytest
 
-from statgraph import Retriever, artifacts
-from statgraph.contrib.exports.corpus_folder import export_beir
-from statgraph.contrib.exports.encoder_folder import export_encoder_folder
-from statgraph.contrib.exports.faiss_folder import export_faiss
-from statgraph.contrib.exports.graphml_file import export_run_graphml
+from statgraph import Retriever, artifacts, export
 from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.retrieval.search.evaluating import evaluate_split
 from statgraph.runs import parts
@@ -70,11 +66,11 @@ def test_an_update_makes_it_one_of_the_present_format(old_run, town_corpus):
 
 
 def test_it_is_exported(old_run, town_corpus, tmp_path):
-    assert export_run_graphml(old_run, tmp_path / "law.graphml")[0] >= len(town_corpus.articles)
-    export_beir(town_corpus, tmp_path / "beir", run=old_run, split="test")
+    export(old_run, "graphml", tmp_path / "law.graphml")
+    export(town_corpus, "beir", tmp_path / "beir", ranked_by=old_run, split="test")
     assert (tmp_path / "beir" / "runs" / "test.trec").stat().st_size
     if Run.read(old_run).kind.has_encoder:
-        export_encoder_folder(old_run, tmp_path / "encoder")
-        assert export_faiss(old_run, tmp_path / "faiss") == "flat"
+        export(old_run, "sentence-transformers", tmp_path / "encoder")
+        assert export(old_run, "faiss", tmp_path / "faiss").about.endswith("(flat)")
         vectors = ArticleIndex.load(old_run / parts.INDEX, device="cpu").vectors
         assert (np.load(tmp_path / "encoder" / "articles" / "vectors.npy") == vectors).all()
