@@ -11,10 +11,9 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.errors import RunError, UsageError
-from statgraph.retrieval.search.evaluating import SplitMetrics
 from statgraph.runs.provenance import published
 from statgraph.studies.analyses import LINES
-from statgraph.studies.rendering import About, table_text
+from statgraph.studies.rendering import About, opening, table_text
 from statgraph.studies.spec import RowSpec, TableSpec, row_of, table_of
 from statgraph.studies.store import RunResult
 from statgraph.studies.summary import RowSummary, summaries
@@ -67,7 +66,7 @@ def table_values(spec: TableSpec, rows: Sequence[RowSummary], about: About) -> d
         "about": asdict(about),
         "rows": published([row.to_dict() for row in rows]),
         "questions": shared,
-        "runs": {name: _run_values(result, shared) for name, result in runs.items()},
+        "runs": {name: replace(run, about=published(run.about)).to_dict(shared) for name, run in runs.items()},
     }
 
 
@@ -167,8 +166,21 @@ def read_table_values(values: Mapping) -> tuple[TableSpec, list[RowSummary], Abo
     for name, run in values["runs"].items():
         row, seed = _RUN.fullmatch(name).groups()
         results.setdefault(row, {})[int(seed)] = RunResult.from_dict(run, values.get("questions", {}))
-    about = About(**{key: tuple(part) if isinstance(part, list) else part for key, part in values["about"].items()})
-    return spec, summaries(spec, results), about
+    return spec, summaries(spec, results), _about_of(values)
+
+
+def markdown_of(values: Mapping, *, picture: str = "") -> str:
+    """Return the whole Markdown of a table or analysis from its values alone; `picture` is the file name of its figure,
+    if there is one."""
+    if values.get("analysis") not in LINES:
+        return table_text(*read_table_values(values), picture=picture)
+    spec = TableSpec(values["table"], values["title"], values["source"])
+    lines = [*opening(spec, _about_of(values)), *LINES[values["analysis"]](values)]
+    return "\n".join([*lines, *(picture and ["", f"![{spec.title}]({picture})"])]) + "\n"
+
+
+def _about_of(values: Mapping) -> About:
+    return About(**{key: tuple(part) if isinstance(part, list) else part for key, part in values["about"].items()})
 
 
 def row_spec_of(row: Mapping) -> RowSpec:
@@ -196,14 +208,6 @@ def _differing(saved: object, computed: object, place: str = "") -> Iterator[tup
             yield place, saved, computed
     elif saved != computed:
         yield place, saved, computed
-
-
-def _run_values(result: RunResult, shared: Mapping) -> dict[str, object]:
-    def own(metrics: SplitMetrics) -> dict[str, object]:
-        return {key: value for key, value in metrics.to_dict().items() if shared.get(key) != value}
-
-    signals = {name: own(alone) for name, alone in result.signals.items()}
-    return {**published(result.about), "questions": own(result.metrics), **({"signals": signals} if signals else {})}
 
 
 def _table_rows(markdown: str) -> list[tuple[int, str]]:

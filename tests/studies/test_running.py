@@ -122,14 +122,22 @@ def test_the_settings_of_a_row_then_its_regime_then_the_users():
     )  # fmt: skip
 
 
-def test_the_backbone_is_of_dense_rows_that_have_none():
-    spec = table(RowSpec("a", "bm25"), RowSpec("b", "dsr"), RowSpec("c", "dsr", backbone=STATIC))
-    runs = planned_runs(spec, seeds=1, backbone=E5, settings=["device=cpu"])
-    assert [run.settings for run in runs] == [
-        ("device=cpu",),
-        ("encoder.backbone=embedded:multilingual-e5-small", "device=cpu"),
-        ("encoder.backbone=embedded:static", "device=cpu"),
-    ]
+@pytest.mark.parametrize(
+    ("row", "settings"),
+    [
+        (RowSpec("a", "bm25"), ("device=cpu",)),
+        (RowSpec("b", "dsr"), (f"encoder.backbone={E5}", "device=cpu")),
+        (RowSpec("c", "dsr", backbone=STATIC), (f"encoder.backbone={STATIC}", "device=cpu")),
+    ],
+)
+def test_the_backbone_is_of_dense_rows_that_have_none(row, settings):
+    (run,) = planned_runs(table(row), seeds=1, backbone=E5, settings=["device=cpu"])
+    assert run.settings == settings
+
+
+def test_a_fast_row_has_no_transformer():
+    (run,) = planned_runs(table(RowSpec("a", "ensemble", fast=True)), seeds=1, settings=["device=cpu"])
+    assert run.config.ensemble.members == (f"qabisar@{STATIC}",)
 
 
 def test_the_train_command_makes_the_same_configuration():
@@ -141,12 +149,6 @@ def test_the_train_command_makes_the_same_configuration():
     assert words[8::2] == ["--set"] * 4
     assert resolve_config("qabisar", ["seed=1", *words[9::2]]) == run.config
     assert run.train_command("").startswith("statgraph train --system qabisar ")
-
-
-def test_a_fast_row_has_no_transformer():
-    (run,) = planned_runs(table(RowSpec("a", "ensemble", fast=True)), seeds=1, settings=["device=cpu"])
-    assert run.settings == ("device=cpu", f"ensemble.members=qabisar@{STATIC}")
-    assert run.config.ensemble.members == (f"qabisar@{STATIC}",)
 
 
 def test_bm25_is_tuned_once(store, town_corpus, monkeypatch):
@@ -232,8 +234,6 @@ def test_every_question_set_is_measured(store, town_corpus):
 def test_what_a_run_is_known_by():
     config = RunConfig()
     name = run_id(config, "corpus", "test")
-    assert len(name) == 16
-    assert set(name) <= set("0123456789abcdef")
     assert name == run_id(dataclasses.replace(config), "corpus", "test")
     others = [
         run_id(with_settings(config, ["seed=1"]), "corpus", "test"),

@@ -10,7 +10,7 @@ from statgraph.studies.reproduce import Request, reproduce
 from statgraph.studies.spec import read_table
 from statgraph.studies.table_files import check_folder, check_table, markdown_beside, read_values, write_values
 
-RESULTS = Path(__file__).parents[3] / "docs" / "results"
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
 PUBLISHED = sorted(RESULTS.glob("*.json.gz"))
 
 
