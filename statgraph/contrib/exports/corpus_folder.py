@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from statgraph.evaluation.metrics import DEPTH
-from statgraph.evaluation.trec import write_trec_run
+from statgraph.evaluation.report import write_trec_run
 from statgraph.formats.parquet import write_parquet
 from statgraph.law.records import MAIN_SET, SPLITS, Corpus
 from statgraph.law.store import write_corpus_files
