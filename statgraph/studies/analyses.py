@@ -52,8 +52,11 @@ def article_similarity(corpus: Corpus, picture: Path) -> dict[str, object]:
     by_code = {name: _by_code(vectors, code_of, *ends) for name, ends in pairs.items()}
 
     shown, code = codes[0][:SHOWN_ARTICLES], corpus.articles[codes[0][0]].code
-    title = f"{len(shown)} consecutive articles, {code}"
-    _draw_similarity((vectors[shown] @ vectors[shown].T).toarray(), title, picture)
+    figure, (axes,) = new_panels(5.6, 4.8)
+    axes.set_title(f"{len(shown)} consecutive articles, {code}", fontsize=11)
+    image = axes.imshow((vectors[shown] @ vectors[shown].T).toarray(), cmap=HEAT, interpolation="nearest")
+    figure.colorbar(image, ax=axes, label="similarity")
+    save_png(figure, picture)
     return {"analysis": SIMILARITY, "by_code": by_code}
 
 
@@ -105,15 +108,6 @@ def _grid_lines(values: Mapping) -> list[str]:
 ANALYSES = {SIMILARITY: article_similarity, GRID: bm25_over_grid}
 # From the values of each code or question to the lines that follow from them.
 LINES: Mapping[str, Callable[[Mapping], list[str]]] = {SIMILARITY: _similarity_lines, GRID: _grid_lines}
-
-
-def _draw_similarity(matrix: np.ndarray, title: str, path: Path) -> None:
-    """Write a matrix of similarities (articles, articles) as a PNG file, row 0 at the top."""
-    figure, (axes,) = new_panels(5.6, 4.8)
-    axes.set_title(title, fontsize=11)
-    image = axes.imshow(matrix, cmap=HEAT, interpolation="nearest")
-    figure.colorbar(image, ax=axes, label="similarity")
-    save_png(figure, path)
 
 
 def _unequal(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

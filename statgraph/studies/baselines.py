@@ -158,10 +158,6 @@ class BaselineRuns(CorpusRuns):
         named = dict(zip(grid, chosen, strict=True))
         return Scored(ranker(named), named)
 
-    def _variants(self, planned: PlannedRun) -> list[str]:
-        baseline = planned.row.baseline
-        return super()._variants(planned) + ([f"baseline {baseline}"] if baseline else [])
-
 
 def _fields(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions):
     run, resumed = runs.trained(planned, options)

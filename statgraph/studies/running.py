@@ -202,16 +202,12 @@ class CorpusRuns:
         """Release what the runs of a table share."""
 
     def _id(self, planned: PlannedRun) -> str:
-        return run_id(planned.config, self.corpus.content_hash, self.split, *self._variants(planned))
-
-    def _variants(self, planned: PlannedRun) -> list[str]:
-        """Return what a result depends on beside configuration, corpus and split."""
-        # A corpus may get another question set, or its questions be put into sets.
-        sets = [name for name in sets_of_split(self.corpus, self.split) if name != MAIN_SET]
         row = planned.row
-        variants = [f"set {name}" for name in sets]
+        # A corpus may get another question set, or its questions be put into sets.
+        variants = [f"set {name}" for name in sets_of_split(self.corpus, self.split) if name != MAIN_SET]
         variants += ["without questions"] * row.without_questions + ["retrained"] * row.retrained
-        return variants + ([f"without {row.without}"] if row.without else [])
+        variants += [f"without {row.without}"] * bool(row.without) + [f"baseline {row.baseline}"] * bool(row.baseline)
+        return run_id(planned.config, self.corpus.content_hash, self.split, *variants)
 
     def _measured(self, run: Run) -> tuple[SplitMetrics, dict[str, SplitMetrics]]:
         """Return the metrics of a run and, of an ensemble, those of each signal alone."""

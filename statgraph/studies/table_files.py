@@ -13,7 +13,7 @@ from statgraph import artifacts
 from statgraph.errors import RunError, UsageError
 from statgraph.runs.provenance import published
 from statgraph.studies.analyses import LINES
-from statgraph.studies.rendering import About, opening, table_text
+from statgraph.studies.rendering import About, table_text
 from statgraph.studies.spec import RowSpec, TableSpec, row_of, table_of
 from statgraph.studies.store import RunResult
 from statgraph.studies.summary import RowSummary, summaries
@@ -166,21 +166,8 @@ def read_table_values(values: Mapping) -> tuple[TableSpec, list[RowSummary], Abo
     for name, run in values["runs"].items():
         row, seed = _RUN.fullmatch(name).groups()
         results.setdefault(row, {})[int(seed)] = RunResult.from_dict(run, values.get("questions", {}))
-    return spec, summaries(spec, results), _about_of(values)
-
-
-def markdown_of(values: Mapping, *, picture: str = "") -> str:
-    """Return the whole Markdown of a table or analysis from its values alone; `picture` is the file name of its figure,
-    if there is one."""
-    if values.get("analysis") not in LINES:
-        return table_text(*read_table_values(values), picture=picture)
-    spec = TableSpec(values["table"], values["title"], values["source"])
-    lines = [*opening(spec, _about_of(values)), *LINES[values["analysis"]](values)]
-    return "\n".join([*lines, *(picture and ["", f"![{spec.title}]({picture})"])]) + "\n"
-
-
-def _about_of(values: Mapping) -> About:
-    return About(**{key: tuple(part) if isinstance(part, list) else part for key, part in values["about"].items()})
+    about = About(**{key: tuple(part) if isinstance(part, list) else part for key, part in values["about"].items()})
+    return spec, summaries(spec, results), about
 
 
 def row_spec_of(row: Mapping) -> RowSpec:

@@ -162,15 +162,6 @@ def test_a_file_says_what_made_it(village, tmp_path):
     assert list(file.questions) == synthetic_questions(village, AugmentConfig(), replace(OPTIONS, limit=3))
 
 
-def test_a_manifest_names_the_settings_that_decide(village, by_model, tmp_path):
-    rank = lambda texts, k: [np.arange(6)] * len(texts)  # noqa: E731
-    asked = replace(by_model, round_trip=9)
-    write_generated(village, asked, tmp_path / "out.jsonl", replace(OPTIONS, seed=4, rank=rank))
-    manifest = read_synthetic(tmp_path / "out.jsonl").manifest
-    assert list(manifest) == ["corpus", "generator", "per_article", "seed", "limit", "round_trip", "statgraph"]
-    assert (manifest["per_article"], manifest["seed"], manifest["round_trip"]) == (2, 4, 9)
-
-
 def test_a_killed_file_is_finished_as_if_never_killed(village, by_model, tmp_path):
     write_generated(village, by_model, tmp_path / "whole.jsonl", OPTIONS)
     out = tmp_path / "killed.jsonl"

@@ -23,12 +23,10 @@ from statgraph.systems.job import TrainingOptions
 
 
 @pytest.fixture
-def settings(quick_settings, quick_backbone):
-    own = [text for text in quick_settings if not text.startswith("encoder.backbone")]
-    members = f"ensemble.members=qabisar@{quick_backbone},zero-shot@{quick_backbone}"
+def settings(ensemble_settings):
     # Exactly 20 trees, so that rows are what training makes without the signal.
     trees = ("ranker.kind=lambdamart", "ranker.trees=20", "ranker.leaf_size=1")
-    return (*own, members, *trees, "ranker.learn_from=cross-fit", "ranker.folds=2")
+    return (*ensemble_settings, *trees, "ranker.learn_from=cross-fit", "ranker.folds=2")
 
 
 @pytest.fixture

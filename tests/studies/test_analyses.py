@@ -4,7 +4,7 @@ import pytest
 
 from statgraph.errors import CorpusError
 from statgraph.law.records import Article
-from statgraph.studies.analyses import GRID, LINES, SIMILARITY, article_similarity, bm25_over_grid
+from statgraph.studies.analyses import LINES, SIMILARITY, article_similarity
 
 
 def corpus_of(town_corpus, texts_by_code):
@@ -42,14 +42,3 @@ def test_articles_stand_in_the_order_of_their_code(town_corpus, tmp_path):
 def test_no_pair_is_refused(town_corpus, tmp_path):
     with pytest.raises(CorpusError, match=r"^town: no code has two articles"):
         article_similarity(corpus_of(town_corpus, {"A": ["lamp"], "B": ["well"]}), tmp_path / "m.png")
-
-
-def test_the_grid_of_bm25(town_corpus, tmp_path):
-    found = bm25_over_grid(town_corpus, tmp_path / "g.png")
-    lines = LINES[GRID](found)
-    points = found["by_question"]["quality"]  # 16 articles are too few for the paper's R@200
-    assert len(points) == len(found["k1s"]) * len(found["bs"])
-    assert {len(point) for point in points} == {len(town_corpus.split("dev"))}
-    assert lines[0].startswith("quality on dev, %. Best: k1 = ")
-    assert len(lines) == 4 + len(found["k1s"])
-    assert (tmp_path / "g.png").read_bytes().startswith(b"\x89PNG")

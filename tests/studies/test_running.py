@@ -171,18 +171,15 @@ def test_bm25_is_tuned_once(store, town_corpus, monkeypatch):
     assert with_tuned_bm25(spec, town_corpus, store) == tuned
 
 
-def ensemble_runs(quick_settings, quick_backbone, *rows):
-    own = [text for text in quick_settings if not text.startswith("encoder.backbone")]
-    members = f"ensemble.members=qabisar@{quick_backbone},zero-shot@{quick_backbone}"
-    return planned_runs(table(*rows), seeds=1, settings=[*own, members, "ranker.trees=20"])
+def ensemble_runs(settings, *rows):
+    return planned_runs(table(*rows), seeds=1, settings=settings)
 
 
 def test_an_ensemble_is_measured_with_each_signal_and_its_members_are_shared(
-    run, quick_settings, quick_backbone, town_corpus, store
+    run, quick_settings, ensemble_settings, town_corpus, store
 ):
-    whole, fixed = ensemble_runs(
-        quick_settings, quick_backbone, RowSpec("a", "ensemble"), RowSpec("b", "ensemble", ("ranker.kind=fixed",))
-    )
+    (whole,) = ensemble_runs(ensemble_settings, RowSpec("a", "ensemble"))
+    (fixed,) = ensemble_runs((*ensemble_settings, "ranker.kind=fixed"), RowSpec("b", "ensemble"))
     result = run(whole)
     assert list(result.signals) == ["citation", "bm25", "headings", "votes", "wording", *whole.config.ensemble.members]
     assert list(result.signals["bm25"].metrics.values) == ["S@3", "MRR@10", "mAP"]  # the town is too small for R@100
@@ -196,7 +193,7 @@ def test_an_ensemble_is_measured_with_each_signal_and_its_members_are_shared(
 
 
 def test_without_questions_the_law_is_trained_on_and_the_questions_asked(
-    run, quick_settings, quick_backbone, town_corpus, store, monkeypatch
+    run, ensemble_settings, town_corpus, store, monkeypatch
 ):
     citing = (
         CitingText("c1", "Lamps", "What to know of lamps", ("lamps1",), "train-lamps"),
@@ -206,9 +203,8 @@ def test_without_questions_the_law_is_trained_on_and_the_questions_asked(
     trained = []
     train = running.train_run
     monkeypatch.setattr(running, "train_run", lambda law, *how: trained.append(law) or train(law, *how))
-    with_them, without = ensemble_runs(
-        quick_settings, quick_backbone, RowSpec("a", "ensemble"), RowSpec("b", "ensemble", without_questions=True)
-    )
+    rows = RowSpec("a", "ensemble"), RowSpec("b", "ensemble", without_questions=True)
+    with_them, without = ensemble_runs(ensemble_settings, *rows)
     result = CorpusRuns(corpus, "test", store, "town").finished(without)
     assert [(law.questions, law.citing) for law in trained] == [((), citing[1:])]
     assert result.metrics.question_ids == tuple(question.question_id for question in corpus.split("test"))

@@ -118,13 +118,6 @@ def test_a_damaged_one_is_trained_again(train, cache):
     assert cache.taken == []
 
 
-def test_a_full_folder_is_refused(train):
-    run = train("a")
-    with pytest.raises(RunError, match="not empty"):
-        train("a")
-    assert is_finished(run.folder)
-
-
 def test_ensembles_share_members_and_folds(town_corpus, quick_settings, quick_backbone, cache, tmp_path, monkeypatch):
     own = [text for text in quick_settings if not text.startswith("encoder.backbone")]
     member = f"qabisar@{quick_backbone}"

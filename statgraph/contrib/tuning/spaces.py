@@ -96,16 +96,6 @@ def current_values(space: SearchSpace, config: RunConfig) -> dict[str, object]:
     return values
 
 
-def space_as_json(space: SearchSpace) -> dict[str, object]:
-    """Return a space as JSON values."""
-    return {
-        name: {"choices": list(values.choices)}
-        if isinstance(values, CategoricalDistribution)
-        else {"low": values.low, "high": values.high, "log": values.log}
-        for name, values in space.items()
-    }
-
-
 def _is_idle(name: str, config: RunConfig) -> bool:
     """Return whether a setting changes nothing in a system, since it leaves out what the setting is about."""
     group, one, two = name.partition(".")[0], config.stage1.epochs, config.stage2.epochs

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import optuna
 import yaml
+from optuna.distributions import distribution_to_json
 from optuna.trial import TrialState
 
 from statgraph import artifacts
@@ -21,7 +22,6 @@ from statgraph.contrib.tuning.spaces import (
     current_values,
     preset_space,
     read_space,
-    space_as_json,
     without_fixed,
 )
 from statgraph.errors import DependencyError, RunError, UsageError, reason_of
@@ -132,7 +132,8 @@ def tune_system(
     folder = tuning_folder(checked_corpus(corpus).name, system) if out is None else Path(out)
     split_questions(corpus, "dev")
     about = {"name": corpus.name, "content_hash": corpus.content_hash}
-    begun = {"system": system, "corpus": about, "config": config.to_dict(), "space": space_as_json(space)}
+    searched = {name: json.loads(distribution_to_json(values))["attributes"] for name, values in space.items()}
+    begun = {"system": system, "corpus": about, "config": config.to_dict(), "space": searched}
     study = _opened(folder, artifacts.as_json(begun))
     done = len(_records(study))
     if not done and not study.get_trials(deepcopy=False, states=(TrialState.WAITING,)):
