@@ -428,12 +428,11 @@ def update(
     """
     from statgraph.systems.updating.update import TextVectors, update_run
 
-    folder, kind = local_run(run), TextVectors
+    folder, texts = local_run(run), TextVectors(device, progress)
     if vectors is not None:
-        from statgraph.contrib.sharding.text_vectors import vectors_at
+        from statgraph.contrib.sharding.vector_shards import ShardVectors, VectorShards
 
-        kind = vectors_at(vectors)
-    texts = kind(device, progress)
+        texts = ShardVectors(device, progress, shards=VectorShards(vectors))
     place = None if out is None else Path(out)
     summary = update_run(folder, checked_corpus(corpus), out=place, dry_run=dry_run, full=full, texts=texts)
     updated = UpdatedRun(folder) if dry_run else UpdatedRun(summary.run, corpus)

@@ -11,7 +11,7 @@ import click
 from statgraph.augmentation.store import synthetic_of
 from statgraph.chat import GENERAL_KEY, ChatEndpoint
 from statgraph.cli.terminal import TerminalProgress
-from statgraph.contrib.chat.questions import ChatOptions, with_training_questions, write_chat_questions
+from statgraph.contrib.chat_questions import ChatOptions, with_training_questions, write_chat_questions
 from statgraph.errors import UsageError
 from statgraph.law.records import Corpus
 from statgraph.law.store import held_for_writing, write_corpus
