@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import PurePosixPath
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from lxml import etree
 
 from statgraph.errors import CorpusError, reason_of
-from statgraph.formats.acts.outside import OutsideText
+from statgraph.formats.acts.documents import Readable
 from statgraph.formats.acts.profile import Profile
 from statgraph.formats.acts.selectors import Element, Selector, local_name
 from statgraph.formats.acts.text import TextReader
@@ -70,12 +70,6 @@ _LANGUAGES = {
     "tur": "tr",
     "srp": "sr",
 }
-
-
-class Readable(Protocol):
-    """A stream of bytes, as far as it is read."""
-
-    def read(self, size: int = -1, /) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +127,50 @@ class _Open:
     siblings: list[tuple[int, str]] = field(default_factory=list)
     n_articles: int = 0
     local_id: str = ""
+
+
+@dataclass(slots=True)
+class OutsidePlace:
+    """Text in elements of one name: the line of the first, how many there are, and their characters."""
+
+    line: int
+    n_elements: int = 0
+    n_chars: int = 0
+
+
+class OutsideText:
+    """Counts the text that is in no article (preambles, a chapter's own paragraphs, closing words), by the selector of
+    the elements it is in, such as `preamble/p`."""
+
+    def __init__(self) -> None:
+        self.places: dict[str, OutsidePlace] = {}
+
+    @property
+    def n_chars(self) -> int:
+        """Return how many characters there are."""
+        return sum(place.n_chars for place in self.places.values())
+
+    def add(self, element: Element, passes_over: Callable[[Element], bool]) -> None:
+        """Count the text left in an element whose articles are read and cleared, without what is passed over."""
+        if passes_over(element):
+            return
+        if not any(text.strip() for text in (element.text or "", *(child.tail or "" for child in element))):
+            for child in element:
+                self.add(child, passes_over)
+            return
+        above = element.getparent()
+        name = local_name(element) if above is None else f"{local_name(above)}/{local_name(element)}"
+        place = self.places.setdefault(name, OutsidePlace(element.sourceline or 0))
+        place.n_elements += 1
+        place.n_chars += len(" ".join("".join(_texts(element, passes_over)).split()))
+
+
+def _texts(element: Element, passes_over: Callable[[Element], bool]) -> Iterator[str]:
+    yield element.text or ""
+    for child in element:
+        if not passes_over(child):
+            yield from _texts(child, passes_over)
+        yield child.tail or ""
 
 
 # The keys of a profile whose elements the reader stops at, in the order in which they are asked.

@@ -30,11 +30,7 @@ _STYLES = {
     "roman": ("i", ""),
     "romanupper": ("I", ""),
     "arabic": ("1", ""),
-    "dash": ("", ""),
-    "disc": ("", ""),
-    "circle": ("", ""),
-    "square": ("", ""),
-    "bullet": ("", ""),
+    **dict.fromkeys(("dash", "disc", "circle", "square", "bullet"), ("", "")),
 }
 _DECORATIONS = {"parens": "({})", "parenRight": "{})", "brackets": "[{}]", "period": "{}.", "none": "{}"}
 _ROMAN = ((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
