@@ -276,8 +276,8 @@ def _opened(
         }
         if known["language"] is None and not source_format.learns:
             raise _unknown_language(path)
-        known = {key: _printable(value or "") for key, value in known.items()}
-        yield source_format, Draft(**known, splits=splits, reading=reading), path
+        printable = {key: _printable(value or "") for key, value in known.items()}
+        yield source_format, Draft(**printable, splits=splits, reading=reading), path
 
 
 @contextmanager

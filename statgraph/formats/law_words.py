@@ -106,34 +106,39 @@ class LinePatterns:
         article: the user's regular expression of the beginning of an article line, in place of the words: its groups
             `number` and `rubric`, or the first and second.
         headings: the user's regular expressions of headings, the highest level first, in place of the words.
+        use_else: whether articles begin with the words of `_ARTICLES_ELSE`.
+        takes_lower_case: whether rubrics may begin in lower case.
 
     Raises:
         UsageError: if an expression is invalid, or matches a blank line.
     """
 
-    def __init__(self, language: str, article: str = "", headings: Sequence[str] = ()):
-        self._words = _words_of(language, use_else=False)
+    def __init__(
+        self,
+        language: str,
+        article: str = "",
+        headings: Sequence[str] = (),
+        *,
+        use_else: bool = False,
+        takes_lower_case: bool = False,
+    ):
+        self._words = _words_of(language, use_else=use_else)
         self._own_article = _compiled("--article-pattern", article) if article else None
         self._own_headings = [_compiled("--heading-pattern", pattern) for pattern in headings]
-        self._language = language
-        self._takes_lower_case = False
+        self._language, self._headings, self._takes_lower_case = language, headings, takes_lower_case
 
     def without_articles(self) -> LinePatterns | None:
         """Return the patterns to try in a document in which these find no article; None if there are none."""
         if self._own_article is not None or self._language not in _ARTICLES_ELSE:
             return None
-        other = LinePatterns(self._language)
-        other._words, other._own_headings = _words_of(self._language, use_else=True), self._own_headings
-        return other
+        return LinePatterns(self._language, headings=self._headings, use_else=True)
 
     def lower_case(self) -> LinePatterns | None:
         """Return the patterns of articles whose rubrics begin in lower case: "Sec. 3 definitions". None where the user
         says how articles begin."""
         if self._own_article is not None:
             return None
-        other = LinePatterns(self._language)
-        other._own_headings, other._takes_lower_case = self._own_headings, True
-        return other
+        return LinePatterns(self._language, headings=self._headings, takes_lower_case=True)
 
     def bare_numbers(self) -> LinePatterns | None:
         """Return the patterns of articles that begin with a number alone, None where the user says how they begin."""

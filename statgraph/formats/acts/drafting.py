@@ -123,7 +123,7 @@ def _drafted(draft: Draft, files: list[ReadAct]) -> _DraftedAct | None:
     keyed = [(day, dict(_keyed(state))) for day, state in states.items()]
     for (_, before), (_, after) in pairwise(keyed):
         after.update(_missing_parts(before, after))
-    repeated = next((one for state in states.values() for one in state[1:] if _overlaps(state[0], one)), None)
+    repeated = next((one for state in states.values() for one in state[1:] if _overlap(state[0], one)), None)
     if repeated is not None and not latest.profile.settings.act.parts:
         draft.add_problem(
             repeated.place,
@@ -159,9 +159,9 @@ def _joined(listed: dict[str, list[_Version]]) -> Iterator[tuple[str, list[_Vers
         yield local_id, [*ended, versions[-1]]
 
 
-def _overlaps(first: ReadAct, other: ReadAct) -> bool:
-    known = {(article.annex, article.local_id) for article in first.articles}
-    return any((article.annex, article.local_id) in known for article in other.articles)
+def _overlap(first: ReadAct, other: ReadAct) -> bool:
+    one, another = ({(article.annex, article.local_id) for article in read.articles} for read in (first, other))
+    return not one.isdisjoint(another)
 
 
 def _keyed(files: Iterable[ReadAct]) -> Iterator[tuple[str, _Version]]:

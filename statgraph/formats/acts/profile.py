@@ -23,9 +23,6 @@ from statgraph.settings import check_settings, overlaid, setting
 PROFILES = Path(__file__).parent / "profiles"
 INHERITED = "inherited"  # in a list: the elements of the profile that this one is based on
 SYNTAXES = ("xml", "html")
-# What every format means by the elements of HTML and CALS tables; a profile names only its own.
-_LINES = "p, li, ol, ul, dl, dd, table, caption, h1, h2, h3, h4, h5, h6"
-_ROWS, _CELLS, _BREAKS = "tr, row", "td, th, entry", "br, BR"
 
 # What the texts of a key are.
 SELECTORS, VALUES, PATTERNS = "selectors", "values", "patterns"
@@ -227,23 +224,6 @@ class Profile:
         """Return the names of the elements that a key names, as what it selects or on the way to a text."""
         selectors = [*chain(*self._selectors.values()), *chain(*(one.selectors for one in self._values.values()))]
         return frozenset().union(*(selector.names for selector in selectors))
-
-    @cached_property
-    def lines(self) -> tuple[Selector, ...]:
-        """Return the elements that begin a line, those of HTML among them."""
-        return (*self.selectors("lines"), *selectors_of(_LINES))
-
-    @cached_property
-    def rows(self) -> tuple[Selector, ...]:
-        return (*self.selectors("rows"), *selectors_of(_ROWS))
-
-    @cached_property
-    def cells(self) -> tuple[Selector, ...]:
-        return (*self.selectors("cells"), *selectors_of(_CELLS))
-
-    @cached_property
-    def breaks(self) -> tuple[Selector, ...]:
-        return selectors_of(_BREAKS)
 
 
 @cache

@@ -389,11 +389,16 @@ class ActReader:
                 self._record(opened.element, opened.title)
         return opened.title
 
+    def _named(self, element: Element, kind: str, title_key: str = "title") -> tuple[str, str, list[Element]]:
+        """Return (number, title, the elements that they are the text of)."""
+        number, used = self._profile.value(f"{kind}.number").find(element, self.text.line)
+        title, used_title = self._profile.value(f"{kind}.{title_key}").find(element, self.text.line)
+        return number.strip(_AROUND), title, used + used_title
+
     def _heading_text(self, element: Element, kind: str) -> tuple[str, list[Element]]:
         """Return (number and title, the elements that they are the text of)."""
-        number, used = self._profile.value(f"{kind}.number").find(element, self.text.line)
-        title, used_title = self._profile.value(f"{kind}.title").find(element, self.text.line)
-        return " ".join(f"{number.strip(_AROUND)} {title}".split()), used + used_title
+        number, title, used = self._named(element, kind)
+        return " ".join(f"{number} {title}".split()), used
 
     def _split(self, title: str) -> list[tuple[int, str]]:
         """Return the headings that one text holds with their levels, by the words of the profile."""
@@ -448,16 +453,13 @@ class ActReader:
     def _article(self, element: Element, local_id: str, whole: Element | None = None) -> Iterator[ActArticle]:
         self._learn_act(whole if whole is not None else element)
         path = self._path()
-        value = self._profile.value
-        number, used = value("articles.number").find(element, self.text.line)
-        rubric, used_rubric = value("articles.rubric").find(element, self.text.line)
-        number = number.strip(_AROUND)
+        number, rubric, used = self._named(element, "articles", "rubric")
         word = self._profile.settings.articles.word
         annex = self._annex()
         if word and number[:1].isdigit() and not annex:
             number = f"{word} {number}"
-        self._open[-1].titles += [one for one in used + used_rubric if one.getparent() is not element]
-        text, targets = self.text.lines(element, {*used, *used_rubric})
+        self._open[-1].titles += [one for one in used if one.getparent() is not element]
+        text, targets = self.text.lines(element, set(used))
         valid_from, valid_to = (iso_date(self._found(f"articles.{key}", element)) for key in ("valid_from", "valid_to"))
         article = ActArticle(
             number=number,
@@ -471,8 +473,7 @@ class ActReader:
             valid_to=valid_to,
             targets=tuple(targets),
         )
-        condition = value("articles.repealed")
-        yield from self._kept(article, element, bool(condition and condition.text(element, self.text.line)))
+        yield from self._kept(article, element, bool(self._found("articles.repealed", element)))
 
     def _kept(self, article: ActArticle, element: Element, is_repealed: bool) -> Iterator[ActArticle]:
         for outer in self._open:
@@ -505,10 +506,8 @@ class ActReader:
             closed.is_read = True
             self._learn_act(element)
             kind = "annexes" if _ANNEX in closed.kinds else "headings"
-            number, used = self._profile.value(f"{kind}.number").find(element, self.text.line)
-            title, used_title = self._profile.value(f"{kind}.title").find(element, self.text.line)
-            text, targets = self.text.lines(element, {*used, *used_title})
-            number = number.strip(_AROUND)
+            number, title, used = self._named(element, kind)
+            text, targets = self.text.lines(element, set(used))
             path = self._path()
             local_id = self._annex_id(closed) if kind == "annexes" else number or title
             line, annex = element.sourceline or 0, self._annex()

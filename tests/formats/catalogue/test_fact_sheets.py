@@ -129,18 +129,27 @@ def test_doubles_are_one_question_with_all_labels(read):
     ]
 
 
-def test_questions_without_an_article_or_with_more_than_fifty_are_left_out(tmp_path):
-    ids = [f"A{number}" for number in range(1, 52)]
-    index = LegiIndex(order={CODE: ids}, numbers={CODE: {f"L1-{number}": f"A{number}" for number in range(1, 52)}})
-    draft = Draft(name="sheets", language="fr")
-    for article_id in ids:
-        draft.add_article("codes", article_id=article_id, title="", text="Texte.", path=(CODE,))
-    (tmp_path / "particuliers").mkdir()
-    for sheet_id, words in {"F1": "articles L1-1 à L1-50", "F2": "articles L1-1 à L1-51", "F3": "article L8"}.items():
-        content = sheet(sheet_id, f"Question {sheet_id} ?", reference(f"Code du vélo : {words}"))
-        (tmp_path / "particuliers" / f"{sheet_id}.json").write_text(json.dumps(content), encoding="utf-8")
-    draft_fact_sheets(draft, tmp_path, index)
-    corpus = draft.corpus()
+@pytest.fixture
+def of_long_code(tmp_path):
+    """Return a function that reads sheets on a code of 52 articles, L1-1 to L1-52."""
+
+    def read_sheets(*sheets):
+        ids = {f"L1-{number}": f"A{number}" for number in range(1, 53)}
+        draft = Draft(name="sheets", language="fr")
+        for article_id in ids.values():
+            draft.add_article("codes", article_id=article_id, title="", text="Texte.", path=(CODE,))
+        (tmp_path / "particuliers").mkdir()
+        for content in sheets:
+            (tmp_path / "particuliers" / f"{content['id']}.json").write_text(json.dumps(content), encoding="utf-8")
+        draft_fact_sheets(draft, tmp_path, LegiIndex(order={CODE: list(ids.values())}, numbers={CODE: ids}))
+        return draft.corpus()
+
+    return read_sheets
+
+
+def test_questions_without_an_article_or_with_more_than_fifty_are_left_out(of_long_code):
+    words = {"F1": "articles L1-1 à L1-50", "F2": "articles L1-1 à L1-51", "F3": "article L8"}
+    corpus = of_long_code(*(sheet(of, f"Question {of} ?", reference(f"{CODE} : {said}")) for of, said in words.items()))
     assert [(q.question_id, len(q.article_ids)) for q in main_questions(corpus)] == [("F1", 50)]
     # Nor is the reference of 51 articles a question, or a text that would say anything of one of them.
     assert [text.citing_id for text in corpus.citing] == ["F1-reference-1"]
@@ -246,23 +255,12 @@ def test_split_by_labels_a_sheets_references_and_texts_follow_its_question(read,
     assert len(corpus.usable_citing()) == usable
 
 
-def test_texts_of_a_sheet_with_too_many_articles_for_a_question_follow_their_reference(tmp_path):
-    ids = [f"A{number}" for number in range(1, 53)]
-    index = LegiIndex(order={CODE: ids}, numbers={CODE: {f"L1-{number}": f"A{number}" for number in range(1, 53)}})
-    draft = Draft(name="sheets", language="fr")
-    for article_id in ids:
-        draft.add_article("codes", article_id=article_id, title="", text="Texte.", path=(CODE,))
-    content = sheet(
-        "F20",
-        "Un casque ?",
-        element("Texte", section("Chapitre", "Au travail")),
-        reference("Code du vélo : articles L1-1 à L1-50", "Gants"),
-        reference("Code du vélo : articles L1-51 à L1-52", "Bottes"),
+def test_texts_of_a_sheet_with_too_many_articles_for_a_question_follow_their_reference(of_long_code):
+    body = element("Texte", section("Chapitre", "Au travail"))
+    references = (
+        reference(f"{CODE} : articles {of}", to) for of, to in (("L1-1 à L1-50", "Gants"), ("L1-51 à L1-52", "Bottes"))
     )
-    (tmp_path / "particuliers").mkdir()
-    (tmp_path / "particuliers" / "F20.json").write_text(json.dumps(content), encoding="utf-8")
-    draft_fact_sheets(draft, tmp_path, index)
-    corpus = draft.corpus()
+    corpus = of_long_code(sheet("F20", "Un casque ?", body, *references))
     assert main_questions(corpus) == []
     assert [(text.citing_id, text.question_id) for text in corpus.usable_citing()] == [
         ("F20-reference-1", "F20-reference-1"),
