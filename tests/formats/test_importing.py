@@ -4,7 +4,6 @@ import pytest
 
 from statgraph.errors import CorpusError, UsageError
 from statgraph.formats.importing import About, draft_source, import_corpus, import_to_folder, read_question_file
-from statgraph.registry import FORMATS
 
 ARTICLE = {"id": "L1", "text": "Lamps burn.", "path": ["Lamp Code"]}
 
@@ -13,12 +12,6 @@ ARTICLE = {"id": "L1", "text": "Lamps burn.", "path": ["Lamp Code"]}
 def source(tmp_path, write_jsonl):
     write_jsonl(tmp_path / "lamps" / "articles.jsonl", ARTICLE)
     return tmp_path / "lamps"
-
-
-@pytest.mark.parametrize("name", FORMATS.built_in)
-def test_every_format_has_its_parser(name):
-    assert callable(FORMATS.load(name).fill)
-    assert FORMATS.load(name).summary
 
 
 def test_what_is_given_is_what_the_corpus_says_of_itself(source):
@@ -45,12 +38,6 @@ def test_manifest_of_the_source_says_what_is_not_given(source):
 def test_language_is_never_guessed(source, name):
     with pytest.raises(UsageError, match=f"^{source}: the language .*'language fr'"):
         import_corpus(source, name)
-
-
-def test_language_of_bsard_and_legi_is_told_by_their_files(tmp_path):
-    (tmp_path / "articles_nl.csv").write_text("")
-    assert FORMATS.load("bsard").language_of(tmp_path) == "nl"
-    assert FORMATS.load("legi").language_of(tmp_path) == "fr"
 
 
 def test_unknown_format_lists_the_formats(source):
