@@ -276,7 +276,8 @@ def _opened(
         }
         if known["language"] is None and not source_format.learns:
             raise _unknown_language(path)
-        printable = {key: _printable(value or "") for key, value in known.items()}
+        # With a "?" for each byte of a file name that is not UTF-8, so that it can be written.
+        printable = {key: (value or "").encode(errors="replace").decode() for key, value in known.items()}
         yield source_format, Draft(**printable, splits=splits, reading=reading), path
 
 
@@ -309,11 +310,6 @@ def _checked(reading: Reading, format_name: str, source_format: SourceFormat) ->
             takers = [name for name in FORMATS if field in FORMATS.load(name).takes]
             raise UsageError(f"{option}: only for {', '.join(takers)}, not {format_name}; omit it")
     return reading
-
-
-def _printable(value: str) -> str:
-    """Return a name with a "?" for each byte of a file name that is not UTF-8, so that it can be written."""
-    return value.encode("utf-8", errors="replace").decode("utf-8")
 
 
 def read_question_file(path: Path) -> tuple[list[str], list[str]]:

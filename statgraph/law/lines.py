@@ -84,7 +84,7 @@ def json_objects(draft: Draft, lines: Iterable[tuple[str, str]]) -> Iterator[tup
             continue
         if not isinstance(value, dict):
             draft.add_problem(place, f"{json_type(value)} instead of an object; each line must be one JSON object")
-        elif "\\ud" in line.lower() and _holds_lone_surrogate(value):
+        elif "\\ud" in line.lower() and _SURROGATE.search(json.dumps(value, ensure_ascii=False)):
             draft.add_problem(
                 place,
                 "contains a lone surrogate (\\ud800 to \\udfff); write the character itself",
@@ -97,10 +97,6 @@ def json_objects(draft: Draft, lines: Iterable[tuple[str, str]]) -> Iterator[tup
 
 def _refuse_constant(constant: str) -> None:
     raise ValueError(f"{constant} is not a JSON value")
-
-
-def _holds_lone_surrogate(value: dict[str, Any]) -> bool:
-    return _SURROGATE.search(json.dumps(value, ensure_ascii=False)) is not None
 
 
 def csv_rows(
