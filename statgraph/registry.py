@@ -223,7 +223,7 @@ PROFILE_HOOKS = Registry(
     "hook of a profile",
     "statgraph.profile_hooks",
     {
-        "last-day": "statgraph.formats.acts.hooks:last_day",
+        "last-day": "statgraph.formats.acts.profile:last_day",
     },
 )
 KINDS = Registry(

@@ -229,11 +229,16 @@ def draft_labels(draft: Draft, path: Path, split: str) -> None:
         if path.suffix == ".jsonl"
         else csv_rows(draft, path, name, needed=LABEL_COLUMNS, delimiter="\t")
     )
-    question, article, score = LABEL_COLUMNS
     for place, row in rows:
-        if is_relevant(draft, place, row.get(score)):
-            question_id, article_id = (id_field(draft, place, row, column) for column in (question, article))
-            draft.add_label(place, question_id=question_id or "", article_id=article_id or "", split=split)
+        draft_label(draft, place, row, split)
+
+
+def draft_label(draft: Draft, place: str, row: Mapping[str, object], split: str) -> None:
+    """Add the label of a row with `LABEL_COLUMNS`, if its score says that the article answers."""
+    question, article, score = LABEL_COLUMNS
+    if is_relevant(draft, place, row.get(score)):
+        question_id, article_id = (id_field(draft, place, row, column) for column in (question, article))
+        draft.add_label(place, question_id=question_id or "", article_id=article_id or "", split=split)
 
 
 def is_relevant(draft: Draft, place: str, score: object) -> bool:
