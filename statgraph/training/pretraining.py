@@ -1,16 +1,20 @@
-"""Adapting a transformer backbone to statutes by masked-language modelling (G-DSR, section 4, row 6)."""
+"""Adapting a transformer backbone to statutes by masked-language modelling (G-DSR, section 4, row 6).
+
+Of transformers it takes the model and the masking (`DataCollatorForLanguageModeling`); its `Trainer` needs accelerate.
+"""
 
 from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from torch import nn
 from torch.nn import functional
 
 from statgraph._version import __version__
@@ -23,20 +27,22 @@ from statgraph.encoders.backbone import EMBEDDED_E5, EMBEDDED_STATIC, Backbone
 from statgraph.encoders.backbones import backbone_fingerprint, resolve_backbone
 from statgraph.encoders.biencoder import save_transformer
 from statgraph.encoders.loading import load_masked_model, most_tokens
-from statgraph.errors import RunError, UsageError
+from statgraph.errors import ModelError, RunError, UsageError
 from statgraph.law.records import Corpus, checked_corpus
 from statgraph.progress import Progress, TrainingStep, resumable, silent
 from statgraph.runs.folders import refuse_full_folder
 from statgraph.settings import changed_settings, check_settings
 from statgraph.training.checkpoints import load_optimizer, load_progress, load_weights, save_checkpoint
 from statgraph.training.loop import rate_share
-from statgraph.training.masking import MaskedBatch, MaskedLanguageModel, TokenBlocks, masked_batch, token_blocks
 from statgraph.training.seeding import derived_seed, seed_everything
 from statgraph.training.steps import OptimizerSteps
 
 NAME = "pretrain"
 BEGUN, CHECKPOINT = "begun.json", "last"
 MAX_GRADIENT_NORM = 1.0
+_TEXTS_AT_ONCE = 4096
+NO_PIECE = -1  # fills the last block where the texts have ended
+NO_LABEL = -100  # of a token that is not to be predicted, as transformers and torch have it
 
 
 def unfinished_folder(folder: Path) -> Path:
@@ -63,10 +69,13 @@ def pretrain(
     resume: bool = False,
     progress: Progress = silent,
 ) -> Pretrained:
-    """Write a transformer adapted to the statutes of a corpus, for the setting `encoder.backbone`, as
-    `pretrain_backbone` does, which raises the same.
+    """Write a transformer adapted to the statutes of a corpus, for the setting `encoder.backbone`.
 
         pretrain(corpus, "backbones/mine").about["last_loss"]
+
+    It is a sentence-transformers folder with the backbone's pooling and prefixes, and a manifest of its origin; it is
+    written at the end, whole or not at all. Every `checkpoint_steps` the state is saved beside it, in
+    `unfinished_folder`: with `resume` a killed pre-training continues there and ends, on a CPU, with the same bits.
 
     Args:
         corpus: the corpus.
@@ -76,83 +85,19 @@ def pretrain(
         device: auto, cpu or cuda.
         resume: whether to go on with an interrupted one.
         progress: called with every step.
-    """
-    config.check()
-    folder = Path(out)
-    was_finished = resume and (folder / MANIFEST).is_file()
-    if not was_finished:
-        with resumable("with: --resume", unfinished_folder(folder).exists):
-            pretrain_backbone(
-                backbone,
-                checked_corpus(corpus),
-                config,
-                folder,
-                device=pick_device(device),
-                resume=resume,
-                progress=progress,
-            )
-    return Pretrained(folder, read_object(folder / MANIFEST, remedy="pre-train into another folder"), was_finished)
-
-
-def pretrain_backbone(
-    backbone_name: str,
-    corpus: Corpus,
-    config: RunConfig,
-    folder: Path,
-    *,
-    device: torch.device,
-    resume: bool = False,
-    progress: Progress = silent,
-) -> Path:
-    """Write the backbone after masked-language modelling on the corpus's articles into a folder, and return the folder.
-
-    It is a sentence-transformers folder with the backbone's pooling and prefixes, and a manifest of its origin; it is
-    written at the end, whole or not at all. Every `checkpoint_steps` the state is saved beside it, in
-    `unfinished_folder`: with `resume` a killed pre-training continues there and ends, on a CPU, with the same bits. Of
-    the configuration it takes `pretrain` and the seed.
 
     Raises:
         UsageError: if the backbone is static, or a setting leaves nothing to train on.
         ModelError: if the backbone cannot be loaded.
         RunError: if the folder is in use, there is nothing to resume or other settings were, or a loss is not finite.
     """
-    wanted = _origin(backbone_name, corpus, config)
-    check_settings(config.pretrain, NAME)
-    unfinished = unfinished_folder(folder)
-    _check_folder(folder, unfinished, wanted, resume=resume)
-    backbone = _transformer(backbone_name)
-    seed_everything(derived_seed(config.seed, NAME, "head"))  # which a checkpoint may lack
-    tokenizer, masked_model = load_masked_model(backbone)
-    longest = most_tokens(tokenizer, masked_model)
-    block_tokens = config.pretrain.max_tokens
-    if block_tokens > longest:
-        raise UsageError(
-            f"pretrain.max_tokens: backbone '{backbone_name}' takes {longest} at most (got {block_tokens})"
-        )
-    blocks = token_blocks(tokenizer, map(article_text, corpus.articles), block_tokens=block_tokens)
-    model = MaskedLanguageModel(masked_model, blocks.piece_ids).to(device)
-    if not resume:
-        unfinished.mkdir(parents=True, exist_ok=True)
-        write_json(unfinished / BEGUN, wanted)
-    losses = _trained(model, blocks, config, unfinished / CHECKPOINT, device=device, progress=progress)
-    outcome = {
-        "mask_token": blocks.mask_token,
-        "has_mask_token": tokenizer.mask_token is not None,
-        "pieces": len(blocks.piece_ids),
-        "blocks": len(blocks),
-        "first_loss": losses[0],
-        "last_loss": losses[1],
-        "statgraph": __version__,
-    }
-    with replaced_folder(folder) as staging:
-        encoder = model.trained_encoder()
-        torch.manual_seed(0)  # of the pooler, which nothing uses and a checkpoint may lack: equal weights, equal file
-        save_transformer(
-            encoder, tokenizer, staging, max_tokens=longest, pooling=backbone.pooling, prompts=backbone.prompts
-        )
-        write_json(staging / MANIFEST, {**wanted, **outcome})
-    shutil.rmtree(unfinished, ignore_errors=True)
-    return folder
+    config.check()
+    folder = Path(out)
+    was_finished = resume and (folder / MANIFEST).is_file()
+    if not was_finished:
+        with resumable("with: --resume", unfinished_folder(folder).exists):
+            _write_adapted(folder, checked_corpus(corpus), config, backbone, pick_device(device), resume, progress)
+    return Pretrained(folder, read_object(folder / MANIFEST, remedy="pre-train into another folder"), was_finished)
 
 
 def adapted_backbone(config: RunConfig, corpus: Corpus, device: torch.device, progress: Progress = silent) -> str:
@@ -162,7 +107,7 @@ def adapted_backbone(config: RunConfig, corpus: Corpus, device: torch.device, pr
 
     Raises:
         UsageError: if the backbone is a folder of token vectors, which has no model to adapt.
-        ModelError, RunError: as `pretrain_backbone`.
+        ModelError, RunError: as `pretrain`.
     """
     name = config.encoder.article_backbone or config.encoder.backbone
     name = EMBEDDED_E5 if name == EMBEDDED_STATIC else name  # the model that the static one is distilled from
@@ -172,14 +117,49 @@ def adapted_backbone(config: RunConfig, corpus: Corpus, device: torch.device, pr
     folder = place_of("adapted", deciding)
     if not (folder / MANIFEST).is_file():
         begun = (unfinished_folder(folder) / BEGUN).is_file()
-        pretrain_backbone(name, corpus, config, folder, device=device, resume=begun, progress=progress)
+        _write_adapted(folder, corpus, config, name, device, begun, progress)
     return str(folder)
 
 
-def _origin(backbone_name: str, corpus: Corpus, config: RunConfig) -> object:
-    """Return what decides the result, as JSON has it."""
+def _write_adapted(
+    folder: Path, corpus: Corpus, config: RunConfig, name: str, device: torch.device, resume: bool, progress: Progress
+) -> None:
     about = {"name": corpus.name, "content_hash": corpus.content_hash}
-    return as_json({"backbone": backbone_name, "corpus": about, NAME: _deciding(config.pretrain), "seed": config.seed})
+    origin = as_json({"backbone": name, "corpus": about, NAME: _deciding(config.pretrain), "seed": config.seed})
+    check_settings(config.pretrain, NAME)
+    unfinished = unfinished_folder(folder)
+    _check_folder(folder, unfinished, origin, resume=resume)
+    backbone = _transformer(name)
+    seed_everything(derived_seed(config.seed, NAME, "head"))  # which a checkpoint may lack
+    tokenizer, model = load_masked_model(backbone)
+    longest = most_tokens(tokenizer, model)
+    if config.pretrain.max_tokens > longest:
+        raise UsageError(
+            f"pretrain.max_tokens: backbone '{name}' takes {longest} at most (got {config.pretrain.max_tokens})"
+        )
+    blocks = token_blocks(tokenizer, [article_text(article) for article in corpus.articles], config.pretrain)
+    whole_table = model.get_input_embeddings().weight.detach().clone()  # (vocabulary, width)
+    cut_to_pieces(model, blocks.piece_ids)
+    if not resume:
+        unfinished.mkdir(parents=True, exist_ok=True)
+        write_json(unfinished / BEGUN, origin)
+    losses = _train(model.to(device), blocks, config, unfinished / CHECKPOINT, device=device, progress=progress)
+    outcome = {
+        "mask_token": blocks.mask_token,
+        "has_mask_token": tokenizer.mask_token is not None,
+        "pieces": len(blocks.piece_ids),
+        "blocks": len(blocks.ids),
+        "first_loss": losses[0],
+        "last_loss": losses[1],
+        "statgraph": __version__,
+    }
+    with replaced_folder(folder) as staging:
+        put_pieces_back(model.cpu(), blocks.piece_ids, whole_table)
+        torch.manual_seed(0)  # of the pooler, which nothing uses and a checkpoint may lack: equal weights, equal file
+        pooling, prompts = backbone.pooling, backbone.prompts
+        save_transformer(model.base_model, tokenizer, staging, max_tokens=longest, pooling=pooling, prompts=prompts)
+        write_json(staging / MANIFEST, {**origin, **outcome})
+    shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def _deciding(config: PretrainConfig) -> dict[str, object]:
@@ -187,7 +167,7 @@ def _deciding(config: PretrainConfig) -> dict[str, object]:
     return {name: value for name, value in asdict(config).items() if name != "checkpoint_steps"}
 
 
-def _check_folder(folder: Path, unfinished: Path, wanted: Mapping[str, object], *, resume: bool) -> None:
+def _check_folder(folder: Path, unfinished: Path, origin: Mapping[str, object], *, resume: bool) -> None:
     refuse_full_folder(folder)
     begun = unfinished / BEGUN
     if not resume:
@@ -199,8 +179,7 @@ def _check_folder(folder: Path, unfinished: Path, wanted: Mapping[str, object], 
         return
     if not begun.is_file():
         raise RunError(f"{folder}: no pre-training to resume; start it without --resume")
-    settings = read_object(begun, remedy=f"delete {unfinished} and start again")
-    changed = changed_settings(settings, wanted)
+    changed = changed_settings(read_object(begun, remedy=f"delete {unfinished} and start again"), origin)
     if changed:
         raise RunError(
             f"{folder}: was started with other settings ({changed}); resume with the same, or choose another --out"
@@ -216,58 +195,158 @@ def _transformer(name: str) -> Backbone:
     return backbone
 
 
-def _trained(
-    model: MaskedLanguageModel,
-    blocks: TokenBlocks,
-    run: RunConfig,
-    folder: Path,
-    *,
-    device: torch.device,
-    progress: Progress,
+class TokenBlocks(NamedTuple):
+    """Texts as blocks of equal length, their pieces numbered among those that occur.
+
+    `ids` (blocks, tokens) int64, `NO_PIECE` behind the end of the last; `piece_ids` (pieces,) int64, sorted: piece p is
+    the tokenizer's `piece_ids[p]`; `tokens` (pieces,) what they are called; `special` (pieces,) bool, which are no part
+    of a text; `mask_token` hides a token.
+    """
+
+    ids: torch.Tensor
+    piece_ids: torch.Tensor
+    tokens: Sequence[str]
+    special: torch.Tensor
+    mask_token: str
+
+
+def token_blocks(tokenizer, texts: Sequence[str], config: PretrainConfig) -> TokenBlocks:
+    """Return the texts one after the other, an end token behind each, cut into blocks of `config.max_tokens` tokens.
+
+    Blocks run over the ends of texts (FULL-SENTENCES: RoBERTa, Liu et al. 2019, section 4.2), so that none but the last
+    is padded. Each begins and ends with the tokenizer's special tokens, which count.
+
+    Raises:
+        UsageError: if a block has no room for text beside the special tokens.
+        ModelError: if the tokenizer has neither a mask token nor an unknown one.
+    """
+    mask_token = tokenizer.mask_token or tokenizer.unk_token
+    if mask_token is None:
+        raise ModelError(
+            f"{tokenizer.name_or_path}: the tokenizer has neither a mask token nor an unknown one; name another "
+            "backbone"
+        )
+    mask_id = tokenizer.convert_tokens_to_ids(mask_token)
+    plain = tokenizer.backend_tokenizer
+    plain.no_truncation()
+    plain.no_padding()
+    around = plain.encode("").ids
+    begin, end = around[: len(around) // 2], around[len(around) // 2 :]
+    room = config.max_tokens - len(around)
+    if room < 1:
+        raise UsageError(
+            f"pretrain.max_tokens: {config.max_tokens} leaves no room for text beside the special tokens; "
+            f"use {len(around) + 1} or more"
+        )
+    parts = []
+    for start in range(0, len(texts), _TEXTS_AT_ONCE):
+        for encoding in plain.encode_batch_fast(texts[start : start + _TEXTS_AT_ONCE], add_special_tokens=False):
+            parts += [torch.tensor(encoding.ids, dtype=torch.int64), torch.tensor(end)]
+    stream = torch.cat(parts[:-1])  # (tokens,)
+    rows = [torch.cat([torch.tensor(begin), part, torch.tensor(end)]) for part in stream.split(room)]
+    ids = nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=NO_PIECE)  # (blocks, tokens)
+    piece_ids = torch.cat([ids[ids != NO_PIECE], torch.tensor([mask_id])]).unique()
+    special = torch.isin(piece_ids, torch.tensor([*tokenizer.all_special_ids, *around, mask_id]))
+    numbered = torch.where(ids == NO_PIECE, NO_PIECE, torch.searchsorted(piece_ids, ids))
+    return TokenBlocks(numbered, piece_ids, tokenizer.convert_ids_to_tokens(piece_ids.tolist()), special, mask_token)
+
+
+def masking_of(blocks: TokenBlocks, share: float):
+    """Return transformers' collator that hides a share of the tokens, those that it draws at random being pieces of the
+    texts too: 80 % become the mask, 10 % another piece, and 10 % stay (BERT: Devlin et al. 2019, section 3.1)."""
+    from tokenizers import Tokenizer, models
+    from transformers import DataCollatorForLanguageModeling, PreTrainedTokenizerFast
+
+    numbers = {token: number for number, token in enumerate(blocks.tokens)}
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer(models.WordLevel(numbers, unk_token=blocks.mask_token)), mask_token=blocks.mask_token
+    )
+    return DataCollatorForLanguageModeling(tokenizer, mlm_probability=share)
+
+
+def cut_to_pieces(model, piece_ids: torch.Tensor) -> None:
+    """Reduce a model with a masked-language head to some of its pieces, in place.
+
+    The others occur neither in the input nor as a label, so their embeddings do not train, and the softmax, the
+    gradients and the optimiser's moments do without them: E5 has 250,000 pieces, of which a corpus uses a tenth.
+    """
+    tables = {model.get_input_embeddings().weight, *model.get_output_embeddings().parameters()}  # one where tied
+    with torch.no_grad():
+        for table in tables:
+            table[: len(piece_ids)] = table[piece_ids]
+    model.resize_token_embeddings(len(piece_ids))
+
+
+def put_pieces_back(model, piece_ids: torch.Tensor, whole_table: torch.Tensor) -> None:
+    """Give a model all of its pieces again, in place, those of `piece_ids` as trained."""
+    whole_table[piece_ids] = model.get_input_embeddings().weight.detach()
+    model.resize_token_embeddings(len(whole_table), mean_resizing=False)
+    with torch.no_grad():
+        model.get_input_embeddings().weight.copy_(whole_table)
+
+
+def masked_loss(model, ids: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """Return the mean cross-entropy of the labels (batch, tokens) that are not `NO_LABEL`, 0 if there are none; logits
+    (labels, pieces) are computed at these alone."""
+    wanted = labels.flatten() != NO_LABEL
+
+    def keep_wanted(encoder, arguments, output) -> None:
+        output.last_hidden_state = output.last_hidden_state.flatten(0, 1)[wanted]  # (labels, width)
+
+    # By their vectors, since families number positions by the padding piece, which has another number here.
+    embedded = functional.embedding(ids.clamp(min=0), model.get_input_embeddings().weight)  # (batch, tokens, width)
+    hook = model.base_model.register_forward_hook(keep_wanted)
+    try:
+        logits = model(inputs_embeds=embedded, attention_mask=(ids != NO_PIECE).long()).logits
+    finally:
+        hook.remove()
+    losses = functional.cross_entropy(logits.float(), labels.flatten()[wanted], reduction="sum")
+    return losses / wanted.sum().clamp(min=1)
+
+
+def _train(
+    model, blocks: TokenBlocks, run: RunConfig, folder: Path, *, device: torch.device, progress: Progress
 ) -> tuple[float, float]:
     """Train the model in place, from the checkpoint in `folder` where there is one; return the first and last loss.
 
     A step's blocks, masks and dropout follow from the seed and its number alone.
     """
-    config, seed = run.pretrain, run.seed
-    parameters = model.trained_state()
+    config, seed, n_blocks = run.pretrain, run.seed, len(blocks.ids)
+    masking = masking_of(blocks, config.mask_share)
+    parameters = dict(model.named_parameters())
     groups = [
         {"params": [p for p in parameters.values() if p.ndim > 1], "weight_decay": config.weight_decay},
         {"params": [p for p in parameters.values() if p.ndim <= 1], "weight_decay": 0.0},
     ]
     optimizer = torch.optim.AdamW(groups, lr=config.lr, fused=True)
     steps = OptimizerSteps(optimizer, list(parameters.values()), device, clip=MAX_GRADIENT_NORM)
-    done = load_progress(folder)
-    if done:
-        model.load_trained_state(load_weights(folder))
+    done = load_progress(folder) or {"step": 0, "first_loss": None, "last_loss": None}
+    if done["step"]:
+        model.load_state_dict(load_weights(folder), strict=False)
         load_optimizer(folder, optimizer)
-        steps.load_state(done.get("scaling", {}))
-    first, last, begun = (done["first_loss"], done["last_loss"], done["step"]) if done else (None, None, 0)
-    epochs = math.ceil(config.steps * config.batch_size / len(blocks))
+        steps.load_state(done["scaling"])
+    first, last = done["first_loss"], done["last_loss"]
+    epochs = math.ceil(config.steps * config.batch_size / n_blocks)
     model.train()
-    for step in range(begun + 1, config.steps + 1):
-        rng = seed_everything(derived_seed(seed, NAME, step))
-        rows = _block_rows(step, config.batch_size, len(blocks), seed=seed)
+    for step in range(done["step"] + 1, config.steps + 1):
+        seed_everything(derived_seed(seed, NAME, step))
+        rows = _block_rows(step, config.batch_size, n_blocks, seed=seed)
         for group in optimizer.param_groups:
             group["lr"] = config.lr * rate_share(step, config.steps, config.warmup, end=config.steps + 1)
-        batch = masked_batch(blocks, rows, rng, share=config.mask_share)
-        last = steps.take(lambda batch=batch: _loss(model, batch, device))
+        ids = blocks.ids[rows]
+        batch = masking.torch_mask_tokens(ids, blocks.special[ids] | (ids == NO_PIECE))
+        shown, labels = (part.to(device) for part in batch)
+        last = steps.take(lambda shown=shown, labels=labels: masked_loss(model, shown, labels))
         first = last if first is None else first
         if not math.isfinite(last):
             raise RunError(f"pretrain, step {step}: the loss is {last}; lower the rate (--set pretrain.lr=...)")
-        epoch = math.ceil(step * config.batch_size / len(blocks))
+        epoch = math.ceil(step * config.batch_size / n_blocks)
         progress(TrainingStep(NAME, step, config.steps, epoch, epochs, last))
         if step % config.checkpoint_steps == 0 and step < config.steps:
             state = {"step": step, "first_loss": first, "last_loss": last, "scaling": steps.state()}
-            save_checkpoint(folder, model.trained_state(), state, optimizer)
+            save_checkpoint(folder, parameters, state, optimizer)
     model.eval()
     return first, last
-
-
-def _loss(model: MaskedLanguageModel, batch: MaskedBatch, device: torch.device) -> torch.Tensor:
-    ids, places, targets = (torch.from_numpy(part).to(device) for part in (batch.ids, batch.places, batch.targets))
-    logits = model(ids, places)  # (hidden, pieces)
-    return functional.cross_entropy(logits.float(), targets)
 
 
 def _block_rows(step: int, batch_size: int, n_blocks: int, *, seed: int) -> np.ndarray:
