@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import torch
@@ -17,12 +16,11 @@ from statgraph.device import inference_dtype
 from statgraph.distributed import current_world
 from statgraph.encoders.backbone import Backbone
 from statgraph.encoders.biencoder import BiEncoder, dense_module, save_transformer
-from statgraph.encoders.chunking import ChunkTokens, ChunkVectors, chunked
+from statgraph.encoders.chunking import ChunkTokens, ChunkVectors, chunked, in_slices, slice_tokens
 from statgraph.encoders.frozen import FrozenModel, embedded_chunks, pooled
 from statgraph.encoders.hierarchical import ChunkEncoder
 from statgraph.encoders.loading import Tower, loaded_tower, most_tokens
 from statgraph.encoders.similarity import similarity_of
-from statgraph.encoders.slices import in_slices, padded_tokens, slice_tokens, token_slices
 from statgraph.errors import ModelError, UsageError
 from statgraph.progress import Progress, counted, silent
 
@@ -92,11 +90,12 @@ class TransformerBiEncoder(BiEncoder):
         return self._inputs(article, texts, article.backbone.passage_prefix, *sizes, "articles", progress)
 
     def questions(self, inputs: ChunkVectors | ChunkTokens) -> torch.Tensor:
-        vectors = self._chunk_vectors(inputs, "query_model")
+        vectors = self._chunk_vectors(inputs, self._towers[0], "query_model")
         return self.similarity.finished(self.query_projection(vectors))
 
     def articles(self, inputs: ChunkVectors | ChunkTokens) -> torch.Tensor:
-        vectors = self.chunk_encoder(self._chunk_vectors(inputs, "article_model"), inputs.offsets)
+        chunks = self._chunk_vectors(inputs, self._towers[1], "article_model")
+        vectors = self.chunk_encoder(chunks, inputs.offsets)
         return self.similarity.finished(self.article_projection(vectors))
 
     def parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict]:
@@ -164,22 +163,16 @@ class TransformerBiEncoder(BiEncoder):
         )
         return ChunkVectors(torch.from_numpy(vectors).float(), chunks.offsets)
 
-    def _chunk_vectors(self, inputs: ChunkVectors | ChunkTokens, tower: str) -> torch.Tensor:
+    def _chunk_vectors(self, inputs: ChunkVectors | ChunkTokens, tower: Tower, model_name: str) -> torch.Tensor:
         if isinstance(inputs, ChunkVectors):
             return inputs.vectors
-        encode = partial(self._encoded, tower=tower)
-        if not 0 < self._slice_tokens < padded_tokens(inputs):
-            return encode(inputs)
-        return in_slices(encode, token_slices(inputs, self._slice_tokens))
+        model = getattr(self, model_name)
 
-    def _encoded(self, inputs: ChunkTokens, *, tower: str) -> torch.Tensor:
-        tokens, mask = inputs.padded()
-        hidden = getattr(self, tower)(input_ids=tokens, attention_mask=mask).last_hidden_state
-        return pooled(hidden.float(), mask, self._pooling(tower))
+        def encode(tokens: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+            hidden = model(input_ids=tokens, attention_mask=mask).last_hidden_state
+            return pooled(hidden.float(), mask, tower.backbone.pooling)
 
-    def _pooling(self, tower: str) -> str:
-        question, article = self._towers
-        return {"query_model": question, "article_model": article}[tower].backbone.pooling
+        return in_slices(encode, inputs, self._slice_tokens)
 
 
 def build_transformer_biencoder(
