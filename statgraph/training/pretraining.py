@@ -26,13 +26,13 @@ from statgraph.encoders.article_text import article_text
 from statgraph.encoders.backbone import EMBEDDED_E5, EMBEDDED_STATIC, Backbone
 from statgraph.encoders.backbones import backbone_fingerprint, resolve_backbone
 from statgraph.encoders.biencoder import save_transformer
-from statgraph.encoders.loading import load_masked_model, most_tokens
+from statgraph.encoders.loading import load_backbone, most_tokens
 from statgraph.errors import ModelError, RunError, UsageError
 from statgraph.law.records import Corpus, checked_corpus
 from statgraph.progress import Progress, TrainingStep, resumable, silent
 from statgraph.runs.folders import refuse_full_folder
 from statgraph.settings import changed_settings, check_settings
-from statgraph.training.checkpoints import load_optimizer, load_progress, load_weights, save_checkpoint
+from statgraph.training.checkpoints import load_progress, load_steps, load_weights, save_checkpoint
 from statgraph.training.loop import rate_share
 from statgraph.training.seeding import derived_seed, seed_everything
 from statgraph.training.steps import OptimizerSteps
@@ -131,7 +131,7 @@ def _write_adapted(
     _check_folder(folder, unfinished, origin, resume=resume)
     backbone = _transformer(name)
     seed_everything(derived_seed(config.seed, NAME, "head"))  # which a checkpoint may lack
-    tokenizer, model = load_masked_model(backbone)
+    tokenizer, model = load_backbone(backbone, masked=True)
     longest = most_tokens(tokenizer, model)
     if config.pretrain.max_tokens > longest:
         raise UsageError(
@@ -323,8 +323,7 @@ def _train(
     done = load_progress(folder) or {"step": 0, "first_loss": None, "last_loss": None}
     if done["step"]:
         model.load_state_dict(load_weights(folder), strict=False)
-        load_optimizer(folder, optimizer)
-        steps.load_state(done["scaling"])
+        load_steps(folder, steps)
     first, last = done["first_loss"], done["last_loss"]
     epochs = math.ceil(config.steps * config.batch_size / n_blocks)
     model.train()
@@ -343,8 +342,7 @@ def _train(
         epoch = math.ceil(step * config.batch_size / n_blocks)
         progress(TrainingStep(NAME, step, config.steps, epoch, epochs, last))
         if step % config.checkpoint_steps == 0 and step < config.steps:
-            state = {"step": step, "first_loss": first, "last_loss": last, "scaling": steps.state()}
-            save_checkpoint(folder, parameters, state, optimizer)
+            save_checkpoint(folder, parameters, {"step": step, "first_loss": first, "last_loss": last}, steps)
     model.eval()
     return first, last
 

@@ -160,12 +160,6 @@ def test_settings_that_leave_nothing_to_train_on(pretrained, tmp_path, changes, 
     assert not (tmp_path / "out.unfinished").exists()
 
 
-def test_the_rate_rises_and_falls():
-    shares = [pretraining.rate_share(step, 10, 0.2, end=11) for step in range(1, 11)]
-
-    assert shares == pytest.approx([1 / 2, 1, 8 / 9, 7 / 9, 6 / 9, 5 / 9, 4 / 9, 3 / 9, 2 / 9, 1 / 9])
-
-
 @pytest.fixture
 def adapt(backbone, village, tmp_path, monkeypatch):
     """Return a function that adapts the small backbone under a cache of the test's own."""
