@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from statgraph.encoders.static_biencoder import StaticBiEncoder
+from statgraph.encoders.static import StaticBiEncoder
 from statgraph.law.records import CitingText, Corpus, Question
 from statgraph.retrieval.search.ensemble_run import read_ensemble
 from statgraph.retrieval.signals.signal import Asked

@@ -12,14 +12,12 @@ import torch
 from statgraph import artifacts
 from statgraph.config import EncoderConfig
 from statgraph.device import inference_dtype
-from statgraph.encoders import static_biencoder, transformer_biencoder
+from statgraph.encoders import static, transformer_biencoder
 from statgraph.encoders.backbone import Backbone
 from statgraph.encoders.backbones import resolve_backbone
 from statgraph.encoders.biencoder import BiEncoder, encoded
 from statgraph.encoders.loading import Tower, loaded_tower
 from statgraph.encoders.similarity import similarity_of
-from statgraph.encoders.static import StaticEncoder
-from statgraph.encoders.static_biencoder import StaticBiEncoder
 from statgraph.encoders.transformer_biencoder import TransformerBiEncoder
 from statgraph.errors import ModelError, RunError, reason_of
 from statgraph.progress import Progress, silent
@@ -70,14 +68,14 @@ def load_article_encoder(run: Path, config: EncoderConfig, device: torch.device)
     return ArticleEncoder(encoders.to(device), device)
 
 
-def _static(folder: Path, config: EncoderConfig) -> StaticBiEncoder:
+def _static(folder: Path, config: EncoderConfig) -> static.StaticBiEncoder:
     from safetensors.torch import load_file
     from tokenizers import Tokenizer
 
-    state = load_file(folder / static_biencoder.ARTICLE_WEIGHTS)
-    tokenizer = Tokenizer.from_file(str(folder / static_biencoder.TOKENIZER))
-    encoder = StaticEncoder(state["vectors"], state["weights"], similarity=similarity_of(config.similarity))
-    return StaticBiEncoder(tokenizer, encoder, trained=False, max_tokens=config.max_tokens)
+    state = load_file(folder / static.ARTICLE_WEIGHTS)
+    tokenizer = Tokenizer.from_file(str(folder / static.TOKENIZER))
+    encoder = static.StaticEncoder(state["vectors"], state["weights"], similarity=similarity_of(config.similarity))
+    return static.StaticBiEncoder(tokenizer, encoder, trained=False, max_tokens=config.max_tokens)
 
 
 def _transformer(run: Path, folder: Path, config: EncoderConfig, device: torch.device) -> TransformerBiEncoder:
