@@ -8,8 +8,7 @@ from pathlib import Path
 from statgraph import artifacts
 from statgraph.config import IndexConfig
 from statgraph.contrib.exports.source_and_target import dense_run, refuse_existing
-from statgraph.retrieval.index.article_index import ArticleIndex
-from statgraph.retrieval.index.folder import IDS_FILE
+from statgraph.retrieval.index.article_index import IDS_FILE, ArticleIndex
 from statgraph.retrieval.index.vectors import INDEX_FILE
 
 _README = """# An index of {articles:,} articles
