@@ -37,11 +37,15 @@ class ArticleIndex:
 
     Attributes:
         article_ids: the id of each article row.
+        kind: flat or ivf-pq.
+        width: components of a vector.
+        precision: float32, or float16 where the vectors were rounded to it.
     """
 
     def __init__(self, index: VectorIndex, article_ids: Sequence[str]):
         self._index = index
         self.article_ids = tuple(article_ids)
+        self.kind, self.width, self.precision = index.kind, index.width, index.precision
 
     @classmethod
     def build(
@@ -144,21 +148,6 @@ class ArticleIndex:
         return len(self._index)
 
     @property
-    def kind(self) -> str:
-        """Return flat or ivf-pq."""
-        return self._index.kind
-
-    @property
-    def width(self) -> int:
-        """Return the number of components of a vector."""
-        return self._index.width
-
-    @property
-    def precision(self) -> str:
-        """Return float32, or float16 where the vectors were rounded to it."""
-        return self._index.precision
-
-    @property
     def vectors(self) -> np.ndarray:
         """Return a copy of the articles' vectors, (articles, width) float32."""
         return np.array(self._index.vectors, dtype=np.float32)
@@ -170,14 +159,13 @@ class ArticleIndex:
     def search(self, queries: np.ndarray, k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
         """Return the best `k` articles for each query, or all if fewer, best first, ties by row.
 
-        A flat index finds the best. Another kind may miss some and return lesser ones in their place; what it returns
-        has the score of its vector. A question has the same scores alone and in a batch.
+        An approximate kind may miss some, but none of a few thousand allowed rows at most; what it returns has the
+        score of its vector. A question has the same scores alone and in a batch.
 
         Args:
             queries: (queries, width) float32.
             k: how many articles to find for each.
-            allowed: the article rows to search, or None for all. A flat index finds the best of them; another kind may
-                miss some, but none of a few thousand at most.
+            allowed: the article rows to search, or None for all.
 
         Raises:
             UsageError: if `k` is below 1, or `allowed` is of another number of articles.
@@ -202,12 +190,7 @@ class ArticleIndex:
         return self._index.search(queries, k, allowed)
 
     def scores(self, query: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return a query's scores of some articles, (rows,) float32: those of `search`.
-
-        Args:
-            query: (width,) float32.
-            rows: (rows,) int64.
-        """
+        """Return the scores that `search` gives a query (width,) and some articles, (rows,) float32."""
         return self._index.scores(query, rows)
 
 

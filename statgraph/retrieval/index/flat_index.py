@@ -145,12 +145,12 @@ def _topk(vectors, queries: np.ndarray, depth: int, allowed: AllowedRows | None)
 
     rows = np.empty((len(queries), depth), dtype=np.int64)
     n_queries = max(1, _TILE_SCORES // len(vectors))
-    others = None if allowed is None else torch.from_numpy(~allowed.mask).to(vectors.device)
+    excluded = None if allowed is None else torch.from_numpy(~allowed.mask).to(vectors.device)
     with torch.no_grad():
         for start in range(0, len(queries), n_queries):
             tile = slice(start, start + n_queries)
             scores = torch.tensor(queries[tile], device=vectors.device) @ vectors.T  # (tile, articles)
-            if others is not None:
-                scores.masked_fill_(others, -torch.inf)
+            if excluded is not None:
+                scores.masked_fill_(excluded, -torch.inf)
             rows[tile] = torch.topk(scores, depth, dim=1).indices.cpu().numpy()
     return rows

@@ -26,8 +26,8 @@ Tiles = Iterable[tuple[int, np.ndarray]]  # (first row, vectors (rows, width) fl
 class VectorIndex:
     """Holds article vectors and searches them by inner product.
 
-    Each kind defines `build`, `read` and `write` (what of its files the manifest says), `search` for at most as many as
-    there are allowed rows, `tiles` and `take`.
+    Each kind defines `build`, `read`, `write` (which returns entries for the manifest), `search` (whose `k` is at most
+    the number of allowed rows), `tiles` and `take`.
 
     Attributes:
         kind: its name in `IndexConfig.kind`.

@@ -45,17 +45,18 @@ def test_saved_index_comes_back(tmp_path, unit_vectors):
 
 
 @pytest.mark.parametrize(
-    ("queries", "k", "error", "message"),
+    ("queries", "limits", "error", "message"),
     [
-        (np.ones(2), 1, RunError, r"queries: shape \(.*width 2; "),
-        (np.ones((1, 3)), 1, RunError, r"queries: shape \(.*width 2; "),
-        (np.array([[np.nan, 1]]), 1, RunError, "queries: .* not finite; "),
-        (np.ones((1, 2)), 0, UsageError, "k: must be at least 1"),
+        (np.ones((1, 2)), (1, AllowedRows.checked([0], 6)), UsageError, "allowed rows of 6 articles"),
+        (np.ones(2), (1,), RunError, r"queries: shape \(.*width 2; "),
+        (np.ones((1, 3)), (1,), RunError, r"queries: shape \(.*width 2; "),
+        (np.array([[np.nan, 1]]), (1,), RunError, "queries: .* not finite; "),
+        (np.ones((1, 2)), (0,), UsageError, "k: must be at least 1"),
     ],
 )
-def test_what_cannot_be_searched_for_is_refused(compass, queries, k, error, message):
+def test_what_cannot_be_searched_for_is_refused(compass, queries, limits, error, message):
     with pytest.raises(error, match=f"^{message}"):
-        ArticleIndex.build(compass, COMPASS_IDS, device="cpu").search(queries.astype(np.float32), k)
+        ArticleIndex.build(compass, COMPASS_IDS, device="cpu").search(queries.astype(np.float32), *limits)
 
 
 @pytest.mark.parametrize("order", ["import faiss, torch", "import torch, faiss"])
@@ -114,12 +115,6 @@ def test_scores_of_chosen_rows_are_those_of_a_search(tied_index, clustered):
     for query in clustered(0, 4, seed=10)[1]:
         (ranked,) = tied_index.search(query[None], 30)
         assert tied_index.scores(query, ranked.rows[::-1]).tolist() == ranked.scores[::-1].tolist()
-
-
-def test_allowed_rows_of_another_corpus_are_refused(compass):
-    index = ArticleIndex.build(compass, COMPASS_IDS, device="cpu")
-    with pytest.raises(UsageError, match=r"^allowed rows of 6 articles"):
-        index.search(compass, 1, AllowedRows.checked([0], 6))
 
 
 @pytest.fixture

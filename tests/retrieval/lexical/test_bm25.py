@@ -34,12 +34,6 @@ def test_term_weights_are_the_parts_of_the_score():
     assert index.term_weights("cat", []) == []
 
 
-@pytest.mark.parametrize("k", [1, 2, 3, 4, 7])
-def test_ties_go_by_row_even_across_the_cut(k):
-    index = BM25(["fish", "cat", "cat", "dog", "cat", "cat", "bird"], language="xx")
-    assert index.ranking("cat", k)[0].tolist() == [1, 2, 4, 5, 0, 3, 6][:k]
-
-
 @pytest.mark.parametrize("texts", [[], ["", "..."]])
 def test_texts_without_a_single_term_score_zero(texts):
     with warnings.catch_warnings():

@@ -77,15 +77,6 @@ def test_nothing_is_found_where_no_signal_has_a_candidate():
     assert (len(rows), len(scores)) == (0, 0)
 
 
-def test_contributions_add_up_to_the_score():
-    ranked = ensemble(Scores("words", [4, 3, 0, 2]), Scores("votes", [0, 1, 1, 0]), near=2)
-
-    (candidates,) = ranked.features(["?"])
-    parts = ranked.ranker.contributions(candidates)
-    assert parts.shape == (len(candidates.rows), len(ranked.feature_names) + 1)
-    assert parts.sum(axis=1) == pytest.approx(ranked.ranker.scores(candidates))
-
-
 def test_what_learns_from_questions_counts_by_their_number():
     words, trained, zero_shot = (
         SimpleNamespace(info=info) for info in (TextSignal.info, KINDS[TRAINED], KINDS[ZERO_SHOT])

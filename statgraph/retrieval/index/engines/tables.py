@@ -71,8 +71,8 @@ def ranked_ids(ids: Sequence[str], vectors: np.ndarray, query: np.ndarray, k: in
 
 
 def probes_of(lists: int, n_met: int, n_articles: int, k: int) -> int:
-    """Return how many of the lists to read for the best `k` of the `n_met` articles that meet a condition; 0, where
-    these are few, to compare all of them: then recall is exact."""
+    """Return how many of the lists to read for the best `k` of the `n_met` articles that meet a condition; 0 to compare
+    all of them, which is exact, where they are few."""
     if n_met <= max(_MAX_COMPARED, k):
         return 0
     # As many articles that meet it as the lists hold of all that are read without a condition.
