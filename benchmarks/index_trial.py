@@ -16,7 +16,7 @@ from benchmarks.rows import taking_turns
 from statgraph.config import IndexConfig
 from statgraph.memory import peak_memory_mib
 from statgraph.retrieval.index.article_index import ArticleIndex
-from statgraph.retrieval.index.vectors import float32_tiles, vectors_view
+from statgraph.retrieval.index.vectors import float32_tiles
 from statgraph.settings import overlaid
 
 WIDTH = 384
@@ -90,7 +90,7 @@ def search(
     drawn = np.load(folder / "drawn.npy", mmap_mode="r", allow_pickle=False)
     for _, tile in float32_tiles(drawn[:n_exact]):
         exact.add(tile)
-    vectors = torch.from_numpy(vectors_view(exact))
+    vectors = torch.from_numpy(exact.reconstruct_n(0, n_exact))
     searches = {
         "ours": lambda asked: index.search(asked, DEPTH),
         "faiss": lambda asked: exact.search(asked, DEPTH)[1],

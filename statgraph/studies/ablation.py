@@ -24,9 +24,6 @@ from statgraph.retrieval.ranking.fixed import FixedRanker, signal_weights
 from statgraph.retrieval.ranking.learnt import ranked, with_trees
 from statgraph.retrieval.search.ensemble_run import read_ensemble
 from statgraph.retrieval.signals.centring import Centre
-from statgraph.retrieval.signals.dense import DenseSignal
-from statgraph.retrieval.signals.lexical import LexicalSignal
-from statgraph.retrieval.signals.maxsim import MaxSimSignal
 from statgraph.retrieval.signals.signal import Signal
 from statgraph.runs.folders import is_finished, is_unfinished
 from statgraph.runs.kind import kind_of
@@ -215,16 +212,16 @@ def _reduced(part: _Part, without: str, config: RunConfig) -> _Part:
 def _misreading(signal: Signal, without: str) -> Signal:
     """Return a signal that counts words without correcting them or without doubting itself, or one of an untrained
     encoder that takes nothing from questions; others as they are."""
-    if without == DOUBT and isinstance(signal, LexicalSignal):
-        return type(signal)(signal.bm25)
     signal = copy.copy(signal)
-    if without == TYPING and isinstance(signal, LexicalSignal):
+    if without == DOUBT:
+        signal.doubt = 0.0
+    elif without == TYPING and signal.bm25 is not None:
         signal.bm25 = copy.copy(signal.bm25)
         signal.bm25.reader = None
-    elif without == CENTRING and isinstance(signal, DenseSignal):
+    elif without == CENTRING:
         signal.centre = Centre()
-    elif without == CENTRING and isinstance(signal, MaxSimSignal):
-        signal.member = _misreading(signal.member, without)
+        if signal.member is not None:
+            signal.member = _misreading(signal.member, without)
     return signal
 
 

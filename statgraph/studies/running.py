@@ -23,7 +23,7 @@ from statgraph.law.records import MAIN_SET, Corpus
 from statgraph.retrieval.search.ensemble_run import read_ensemble
 from statgraph.retrieval.search.evaluating import SplitMetrics, sets_of_split
 from statgraph.retrieval.search.retriever import Retriever
-from statgraph.retrieval.signals.signal import Asked, Signal
+from statgraph.retrieval.signals.signal import QuestionBatch, Signal
 from statgraph.runs import parts
 from statgraph.runs.folders import is_finished
 from statgraph.runs.kind import kind_of
@@ -135,7 +135,7 @@ class Alone:
 
     def rank(self, questions: Sequence[str], k: int) -> list[Ranked]:
         """Return the signal's best `k` articles for each question."""
-        return [answer.best(k, None) for answer in self._signal.ask(Asked(questions))]
+        return [proposal.candidates for proposal in self._signal.propose(QuestionBatch(questions), k, None)]
 
 
 @dataclass(frozen=True)

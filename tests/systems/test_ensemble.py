@@ -19,7 +19,7 @@ from statgraph.retrieval.search.ensemble_run import (
     read_ensemble,
     trees_entries,
 )
-from statgraph.retrieval.signals.signal import Asked
+from statgraph.retrieval.signals.signal import QuestionBatch
 from statgraph.runs import parts
 from statgraph.runs.kind import kind_of
 from statgraph.runs.own_corpus import own_corpus
@@ -346,7 +346,7 @@ def signal_scores(run, name, question):
     signals = {signal.name: signal for signal in read_ensemble(run, 16, device="cpu").signals}
     if name not in signals:
         return np.zeros(16)
-    return signals[name].ask(Asked([question]))[0].scores(np.arange(16))
+    return signals[name].propose(QuestionBatch([question]), 1, None)[0].scores(np.arange(16))
 
 
 def test_an_updated_ensemble_is_the_rebuilt_one(train, tmp_path, town_corpus):

@@ -9,8 +9,7 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.config import IndexConfig
-from statgraph.retrieval.index.article_index import ArticleIndex
-from statgraph.retrieval.index.folder import IDS_FILE
+from statgraph.retrieval.index.article_index import IDS_FILE, ArticleIndex
 from statgraph.retrieval.index.vectors import INDEX_FILE
 from statgraph.runs import parts
 from statgraph.runs.run import Run

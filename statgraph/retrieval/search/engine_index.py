@@ -17,9 +17,8 @@ from statgraph.law.allowed_rows import ANYWHERE, AllowedRows, Where
 from statgraph.law.query import Ranked
 from statgraph.law.validity import FOR_EVER, SINCE_EVER
 from statgraph.registry import ENGINES
-from statgraph.retrieval.index.article_index import ArticleIndex
+from statgraph.retrieval.index.article_index import ArticleIndex, read_article_ids
 from statgraph.retrieval.index.engines.contract import Columns, EngineAddress, IndexEngine, State, Written
-from statgraph.retrieval.index.folder import read_article_ids
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.hub import local_run
 from statgraph.runs.run import Run

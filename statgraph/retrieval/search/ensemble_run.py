@@ -19,8 +19,7 @@ from statgraph.retrieval.ranking.learnt import LambdaMartRanker
 from statgraph.retrieval.search.ranker import question_reader
 from statgraph.retrieval.signals.centring import CENTRES, read_centre
 from statgraph.retrieval.signals.dense import DenseSignal
-from statgraph.retrieval.signals.lexical import LexicalSignal, TextSignal
-from statgraph.retrieval.signals.signal import ZERO_SHOT, Signal, signal_info
+from statgraph.retrieval.signals.signal import ZERO_SHOT, Signal, text_bm25
 from statgraph.runs.run import Run
 
 # Entries of the ranker's file: whether most training questions were long; the split that the trees learnt from, and
@@ -77,10 +76,10 @@ def read_ensemble(run: Run, n_articles: int, *, device: str = "auto", precision:
         raise RunError(f"{run.signals / CENTRES}: missing; train the run again")
     signals = (*other_signals(run, members), *members)
     for signal in signals:
-        known = getattr(signal, "n_articles", n_articles)
-        if known != n_articles:
+        if signal.n_articles not in (None, n_articles):
             raise RunError(
-                f"{run.folder}: signal {signal.name} is of {known} articles, the run of {n_articles}; train it again"
+                f"{run.folder}: signal {signal.name} is of {signal.n_articles} articles, the run of {n_articles}; "
+                "train it again"
             )
     weights, entries = _weights(run.ranker, signals), ranker_entries(run.ranker)
     ensemble = Ensemble(
@@ -109,13 +108,13 @@ def other_signals(run: Run, members: Sequence[DenseSignal]) -> list[Signal]:
         kind.read(run.signals / name, run, members)
         for name, kind in kinds.items()
         # An empty folder is lost in exports and archives.
-        if not signal_info(kind).saved or (run.signals / name).is_dir()
+        if not kind.info.saved or (run.signals / name).is_dir()
     ]
-    lexical = [signal for signal in signals if isinstance(signal, LexicalSignal)]
-    law = next((signal.bm25 for signal in lexical if isinstance(signal, TextSignal)), None)
+    law = text_bm25(signals)
     reader = None if law is None else question_reader(run, law)
-    for signal in lexical:
-        signal.bm25.reader = reader
+    for signal in signals:
+        if signal.bm25 is not None:
+            signal.bm25.reader = reader
     return signals
 
 

@@ -26,8 +26,7 @@ from statgraph.retrieval.lexical.reading import QuestionReader
 from statgraph.retrieval.lexical.spelling import Spelling
 from statgraph.retrieval.search.engine_index import EngineIndex
 from statgraph.retrieval.search.passages import SentenceEncoder
-from statgraph.retrieval.signals.lexical import TextSignal
-from statgraph.retrieval.signals.signal import ZERO_SHOT, Signal
+from statgraph.retrieval.signals.signal import ZERO_SHOT, Signal, text_bm25
 from statgraph.runs.article_store import ArticleStore, StoredArticle
 from statgraph.runs.run import Run
 
@@ -99,7 +98,7 @@ def text_index(ranker: Ranker) -> BM25 | None:
     """Return the BM25 index of the articles' texts that a ranker uses, None where it uses none."""
     if isinstance(ranker, LexicalRanker):
         return ranker.bm25
-    return next((signal.bm25 for signal in ranker.signals if isinstance(signal, TextSignal)), None)
+    return text_bm25(ranker.signals)
 
 
 def sentence_encoder(ranker: Ranker) -> SentenceEncoder | None:
@@ -108,7 +107,7 @@ def sentence_encoder(ranker: Ranker) -> SentenceEncoder | None:
     encoders = [
         signal.encoder
         for signal in sorted(ranker.signals, key=lambda signal: signal.kind != ZERO_SHOT)
-        if hasattr(signal, "encoder")
+        if signal.encoder is not None
     ]
     encoders = [ranker.encoder] if isinstance(ranker, DenseRanker) else encoders
     if not encoders:

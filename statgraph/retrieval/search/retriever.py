@@ -21,7 +21,7 @@ from statgraph.retrieval.search.explaining import Explainer
 from statgraph.retrieval.search.hits import Explanation, Hit
 from statgraph.retrieval.search.passages import PassageFinder
 from statgraph.retrieval.search.ranker import Ranker, sentence_encoder, text_index
-from statgraph.retrieval.signals.signal import SignalInfo, signal_info
+from statgraph.retrieval.signals.signal import SignalInfo
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.hub import local_run
 from statgraph.runs.run import Run
@@ -273,7 +273,7 @@ class Retriever:
     @property
     def signals(self) -> dict[str, SignalInfo]:
         """Return what an ensemble's signals are, by name: what the sources of its explanations say of an article."""
-        return {signal.name: signal_info(signal) for signal in self._ranker.signals}
+        return {signal.name: signal.info for signal in self._ranker.signals}
 
     @property
     def has_dates(self) -> bool:

@@ -4,8 +4,6 @@ import sys
 import unicodedata
 from dataclasses import replace
 from datetime import date
-from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,14 +13,8 @@ from statgraph import Hit, Retriever, artifacts
 from statgraph.augmentation.store import SyntheticQuestion, write_synthetic
 from statgraph.errors import RunError, UsageError
 from statgraph.law.query import Query
-from statgraph.law.structure import Structure
 from statgraph.retrieval.index.article_index import ArticleIndex
-from statgraph.retrieval.lexical.bm25 import BM25
-from statgraph.retrieval.ranking.ensemble import Ensemble
-from statgraph.retrieval.ranking.fixed import FixedRanker
-from statgraph.retrieval.signals.dense import DenseSignal
-from statgraph.retrieval.signals.lexical import TextSignal
-from statgraph.runs.article_store import ArticleStore, write_article_store
+from statgraph.runs.article_store import write_article_store
 
 ODD_QUESTIONS = {
     "punctuation": "?!… — «»",
@@ -205,38 +197,6 @@ def test_an_event_loop_goes_on_while_a_question_is_searched(retriever):
         return await asyncio.gather(retriever.asearch("notice", 2), retriever.asearch(Query("deposit", 1)))
 
     assert asyncio.run(run()) == [retriever.search("notice", 2), retriever.search("deposit", 1)]
-
-
-class ReachedError(Exception):
-    """The scores would be computed here."""
-
-
-def frames_to_the_scores(retriever) -> int:
-    """Return how many of our own calls lie between a question and what scores its articles, both ends included."""
-    with pytest.raises(ReachedError) as reached:
-        retriever.search("deposit")
-    package = str(Path(statgraph.__file__).parent)
-    return 1 + sum(frame.path.is_relative_to(package) for frame in reached.traceback)
-
-
-def test_few_frames_lie_between_a_question_and_its_scores(run, corpus, dense_run, monkeypatch):
-    def reached(*arguments):
-        raise ReachedError
-
-    bm25 = BM25([article.text for article in corpus.articles], language="en")
-    index, encoder = (
-        ArticleIndex.load(dense_run / "index", device="cpu"),
-        SimpleNamespace(encode=lambda texts: np.eye(2)),
-    )
-    signals = TextSignal(bm25), DenseSignal("dsr", "trained", index, encoder)
-    weights = {"bm25": 1.0, "dsr": 1.0}
-    monkeypatch.setattr(BM25, "scores", reached)
-    monkeypatch.setattr(ArticleIndex, "search", reached)  # it has two frames of its own
-    assert frames_to_the_scores(Retriever.load(run, device="cpu")) <= 6
-    for signal in signals:
-        ensemble = Ensemble([signal], Structure.of(corpus.articles), FixedRanker(weights), weights=[1], depth=3, near=0)
-        articles = ArticleStore(run)
-        assert frames_to_the_scores(Retriever(ensemble, articles)) <= (7 if signal is signals[0] else 5)
 
 
 @pytest.mark.parametrize("question", ["", " \t\n", "\u2003\u00a0"])
