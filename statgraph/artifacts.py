@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from statgraph.disk import exchanged, locked, refused_write_named, require_room
-from statgraph.errors import RunError, described, reason_of
+from statgraph.errors import RETRAIN, RunError, described, reason_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -130,7 +130,7 @@ def key_of(value: object, digits: int = 24) -> str:
 
 
 @contextmanager
-def reading(path: Path | str, remedy: str) -> Iterator[None]:
+def reading(path: Path | str, remedy: str = RETRAIN) -> Iterator[None]:
     """Raise a RunError of one line, with the remedy, where the block cannot read what a file should hold.
 
     Any error counts as damage: those who parse a file raise what comes their way, down to a MemoryError for the size
@@ -169,7 +169,7 @@ def read_table(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
-def read_object(path: Path, *, remedy: str) -> dict:
+def read_object(path: Path, *, remedy: str = RETRAIN) -> dict:
     """Return the JSON object in a file.
 
     Raises:
@@ -182,7 +182,9 @@ def read_object(path: Path, *, remedy: str) -> dict:
     return value
 
 
-def read_array(path: Path, shape: tuple[int, ...], dtype: str, *, remedy: str, mapped: bool = False) -> np.ndarray:
+def read_array(
+    path: Path, shape: tuple[int, ...], dtype: str, *, remedy: str = RETRAIN, mapped: bool = False
+) -> np.ndarray:
     """Return the array in a .npy file, memory-mapped if asked for.
 
     Raises:
@@ -206,7 +208,7 @@ def write_tensors(path: Path, tensors: Mapping[str, torch.Tensor]) -> None:
     save_file({name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}, path)
 
 
-def read_tensors(path: Path, *, remedy: str) -> dict[str, torch.Tensor]:
+def read_tensors(path: Path, *, remedy: str = RETRAIN) -> dict[str, torch.Tensor]:
     """Return the tensors in a safetensors file, on the CPU.
 
     Raises:

@@ -20,9 +20,8 @@ from statgraph.artifacts import key_of, link_over, remove_folder, replaced_folde
 from statgraph.disk import held_folder
 
 VARIABLE = "STATGRAPH_CACHE"
-# Nothing else in the folder is counted or removed: the variable may name one that holds other things. The last two are
-# of former versions.
-KINDS = ("models", "static", "vectors", "adapted", "untrained", "files", "bags", "layers")
+# Nothing else in the folder is counted or removed: the variable may name one that holds other things.
+KINDS = ("models", "static", "vectors", "adapted", "untrained", "files")
 SHARED_BYTES = 2**20  # of a file that is kept once
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.disk import locked, refused_write_named
-from statgraph.errors import CorpusError, RunError, UsageError
+from statgraph.errors import CorpusError, UsageError, damaged_run
 from statgraph.formats.tables import split_ids
 from statgraph.law.draft import Draft
 from statgraph.law.lines import csv_rows, ids_field, json_lines, object_field, string_field
@@ -101,7 +101,7 @@ def synthetic_of_run(path: Path) -> QuestionFile:
     try:
         return read_synthetic(path)
     except CorpusError as error:
-        raise RunError(f"{error.problems[0]} (part of a run; train it again)") from None
+        raise damaged_run(error.problems[0]) from None
 
 
 def synthetic_of(path: Path, corpus: Corpus) -> tuple[SyntheticQuestion, ...]:

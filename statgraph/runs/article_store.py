@@ -39,7 +39,7 @@ class ArticleOutline:
 
 @dataclass(frozen=True)
 class StoredArticle:
-    """What a hit shows of an article; runs of older versions have no numbers and rubrics."""
+    """What a hit shows of an article."""
 
     article_id: str
     title: str
@@ -73,7 +73,7 @@ class ArticleStore:
     def __init__(self, folder: Path):
         self._folder = Path(folder)
         self._path = self._folder / ARTICLES
-        with reading(self._folder, "train the run again"):
+        with reading(self._folder):
             self._offsets = np.load(self._folder / OFFSETS, mmap_mode="r", allow_pickle=False)
             self._file = self._path.open("rb", buffering=0)
             size = os.fstat(self._file.fileno()).st_size
@@ -99,21 +99,10 @@ class ArticleStore:
         """Return the tree above the articles."""
         return tree_of(self.outlines)
 
-    @property
-    def has_structure(self) -> bool:
-        """Return whether the run has saved the law's structure; runs of older versions have not."""
-        return (self._folder / STRUCTURE).is_file()
-
     @cached_property
     def structure(self) -> Structure:
-        """Return the law's structure as the run has saved it, or made from its articles: seconds, for a large law.
-
-        Raises:
-            RunError: if what it has saved is damaged.
-        """
-        if self.has_structure:
-            return Structure.read(self._folder / STRUCTURE, len(self))
-        return Structure.of(self.read_all(), self.tree)
+        """Return the law's structure; RunError if it is damaged."""
+        return Structure.read(self._folder / STRUCTURE, len(self))
 
     @cached_property
     def named_articles(self) -> NamedArticles:
@@ -129,7 +118,7 @@ class ArticleStore:
             RunError: if the file is damaged, or of other articles.
         """
         path = self._folder / DATES
-        return read_array(path, (len(self), 2), "int32", remedy="train the run again") if path.is_file() else None
+        return read_array(path, (len(self), 2), "int32") if path.is_file() else None
 
     def validity(self, row: int) -> tuple[str | None, str | None]:
         """Return (first day in force, first day after) of an article as ISO dates, None where there is none."""
@@ -167,7 +156,7 @@ class ArticleStore:
 
     def _fields(self, row: int) -> list:
         """Return the fields of an article as they were written; those without addresses end before them."""
-        with reading(f"{self._path}:{row + 1}", "train the run again"):
+        with reading(f"{self._path}:{row + 1}"):
             start, end = int(self._offsets[row]), int(self._offsets[row + 1])
             if not 0 <= start < end <= self._offsets[-1]:
                 raise ValueError("not the place of an article")

@@ -26,7 +26,7 @@ def read_leads(run: Run) -> Mapping[str, float]:
     """
     if not run.ranker.is_file():
         return {}
-    with artifacts.reading(run.ranker, "train the run again"):
+    with artifacts.reading(run.ranker):
         return {str(name): float(factor) for name, factor in dict(ranker_entries(run.ranker).get(LEADS, {})).items()}
 
 

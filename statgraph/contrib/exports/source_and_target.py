@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from statgraph.encoders.backbones import MODULES
-from statgraph.errors import RunError, UsageError
+from statgraph.errors import UsageError, damaged_run
 from statgraph.runs import parts
 from statgraph.runs.run import Run
 from statgraph.systems.model_card import model_card, read_run_report
@@ -20,7 +20,7 @@ def dense_run(folder: Path) -> Run:
     run = Run.read(folder)
     run.require_vectors("export a run of another system, or this one as graphml")
     if not (run.query_encoder / MODULES).is_file():
-        raise RunError(f"{run.query_encoder}: no query encoder ({MODULES} is missing); train the run again")
+        raise damaged_run(f"{run.query_encoder}: no query encoder ({MODULES} is missing)")
     return run
 
 

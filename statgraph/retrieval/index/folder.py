@@ -105,7 +105,7 @@ def read_article_ids(folder: Path) -> list[str]:
 
 
 def read_index_folder(folder: Path, *, device: str = "cpu") -> tuple[VectorIndex, list[str]]:
-    """Return (index, list of article ids); a folder from before there were kinds is flat.
+    """Return (index, list of article ids).
 
     Vectors that a search reads all are checked; of those that stay on disk only number, width and precision.
 
@@ -114,7 +114,7 @@ def read_index_folder(folder: Path, *, device: str = "cpu") -> tuple[VectorIndex
     """
     article_ids = read_article_ids(folder)
     manifest = artifacts.read_object(existing(folder / artifacts.MANIFEST), remedy=REMEDY)
-    kind = manifest.get("kind", FlatIndex.kind)
+    kind = manifest.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         raise RunError(
             f"{folder / artifacts.MANIFEST}: kind '{kind}' is not supported by this version, which has "

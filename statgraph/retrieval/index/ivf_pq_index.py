@@ -49,8 +49,7 @@ class IvfPqIndex:
         self.vectors = vectors  # (articles, width) float32 or float16, memory-mapped if it was read or given so
         self.width = vectors.shape[1]
         self.config = IndexConfig(kind=self.kind, ivf_pq=config)
-        # Of vectors with zeros after them up to `codes.d`. An earlier version added a component to vectors of several
-        # lengths, which is zero in queries too.
+        # Of vectors with zeros after them up to `codes.d`.
         self._codes = codes
         codes.nprobe = config.probes  # for those who read the file with FAISS alone
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from statgraph.encoders.article_text import article_text, article_texts
-from statgraph.errors import RunError, UsageError
+from statgraph.errors import RETRAIN, RunError, UsageError
 from statgraph.law.allowed_rows import AllowedRows
 from statgraph.retrieval.lexical.analysis import words_of_terms
 from statgraph.retrieval.lexical.bm25 import BM25, TermStatistics, TermWeight
@@ -146,7 +146,7 @@ class DenseExplainer(Explainer):
                 continue
             note = (
                 f"what the run keeps of its graph gives a score of {part.score:.3f} where its index gives "
-                f"{why.score:.3f}: it is not what the index was made from; train the run again"
+                f"{why.score:.3f}: it is not what the index was made from; {RETRAIN}"
             )
             completed.append(replace(why, note=note))
         return completed

@@ -62,8 +62,6 @@ class LanceEngine(TableEngine):
         """Send what the newest version does not have already, remove what is no longer there, and tag the result."""
         with _errors_at(self.uri):
             self._table = self._newest()
-            if self._table is not None and "words" in self._table.schema.names:  # written by an earlier version
-                self._table = None
             digests = {} if self._table is None else _saved_digests(self._table)
             changed = 0
             for start, tile in tiles:
