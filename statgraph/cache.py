@@ -16,8 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from statgraph.artifacts import key_of, link_over, remove_folder, replaced_folder
-from statgraph.disk import held_folder
+from statgraph.artifacts import held_folder, key_of, remove_folder, replaced_folder
 
 VARIABLE = "STATGRAPH_CACHE"
 # Nothing else in the folder is counted or removed: the variable may name one that holds other things.
@@ -80,7 +79,9 @@ def share_files(folder: Path) -> None:
                 os.link(path, kept)
             except FileExistsError:
                 if filecmp.cmp(path, kept, shallow=False):  # it may be damaged
-                    link_over(kept, path)
+                    linked = path.with_name(f".{path.name}-{kept.name[:8]}")
+                    os.link(kept, linked)
+                    os.replace(linked, path)
 
 
 def is_shared(path: Path) -> bool:

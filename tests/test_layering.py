@@ -17,7 +17,7 @@ PACKAGE = REPO / "statgraph"
 
 # From the ground up: a module imports from its own folder and from those named before it.
 GROUND_FLOOR = (
-    *("_version", "errors", "registry", "settings", "config", "disk", "artifacts", "extras", "cache", "progress"),
+    *("_version", "errors", "registry", "settings", "config", "artifacts", "extras", "cache", "progress"),
     *("memory", "device", "distributed", "chat"),
 )
 FLOORS = (

@@ -23,7 +23,6 @@ from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.relations import ARTICLE, CITES, NODE_TYPES
 from statgraph.law.records import Corpus
 from statgraph.law.store import read_corpus
-from statgraph.memory import kept_memory
 from statgraph.systems.job import Job
 from statgraph.systems.presets import resolve_config
 from statgraph.systems.stages import StageBuilder, block_sampler, graph_encoder
@@ -39,8 +38,7 @@ SETTINGS = (
     "stage2.batch_size=512",
 )  # fmt: skip
 OURS, EVERY_NEIGHBOUR, SUBGRAPH, WHOLE = "stage 2", "stage 2, every neighbour", "k_hop_subgraph", "the whole graph"
-KEPT = "the rival, memory kept"
-EPOCHS = 3  # in a row: what is kept of an epoch's memory serves the next
+EPOCHS = 3  # in a row
 CPU = torch.device("cpu")
 
 
@@ -58,7 +56,6 @@ def measure(settings: Settings) -> list[Row]:
         OURS: _epochs(_epoch(case.stage2(), case), epochs),
         EVERY_NEIGHBOUR: _epochs(_epoch(case.stage2(fanout=-1), case), epochs),
         rival: _epoch(plain[rival], case),
-        KEPT: _epochs(_epoch(plain[rival], case), epochs),
     }
     seconds = taking_turns(works, rounds=1 if settings.quick else 5, warm_up=False)
     for name in seconds.keys() - {rival}:
@@ -70,7 +67,6 @@ def rows_of(scale: str, rival: str, seconds: Mapping[str, list[float]], a_step: 
     """Return the rows of the epochs' seconds by name; `a_step` are those of both plain ways."""
     against = f"GATv2Conv of PyG over {rival} at each step"
     faster, unsampled = (times_faster(seconds[name], seconds[rival]) for name in (OURS, EVERY_NEIGHBOUR))
-    against_kept = times_faster(seconds[OURS], seconds[KEPT])
     times = {name: seconds_text(Spread.of(values)) for name, values in seconds.items()}
     note = (
         f"Ours {times[OURS]}, theirs {times[rival]}; frozen static vectors, the same pairs, masked edges, loss and "
@@ -79,12 +75,7 @@ def rows_of(scale: str, rival: str, seconds: Mapping[str, list[float]], a_step: 
         + ", ".join(f"{name} {value:.2f} s" for name, value in a_step.items())
         + "; the faster is the rival. Nearly half of our epoch are the dev metrics, by a pass over the whole graph; of "
         "the steps' time an eighth is sampling. Ours are "
-        f"{EPOCHS} epochs in a row, as training runs them: with what is freed kept in the process (`kept_memory`), "
-        "which spares a fifth."
-    )
-    kept = (
-        f"The rival's epoch {times[KEPT]}, in the same `kept_memory`, {EPOCHS} in a row: it makes and frees more, and "
-        "gains more by it. Who writes it the plain way does not know of it."
+        f"{EPOCHS} epochs in a row, as training runs them."
     )
     every = f"Ours {times[EVERY_NEIGHBOUR]}: k_hop_subgraph knows no fan-out, and here ours samples none either."
     return [
@@ -98,7 +89,6 @@ def rows_of(scale: str, rival: str, seconds: Mapping[str, list[float]], a_step: 
             note,
         ),
         Row("the same with every neighbour (`gnn.fanout=-1`)", against, "", ratio_text(unsampled), None, {}, every),
-        Row(f"an epoch of stage 2: {scale}", f"{against}, memory kept", "", ratio_text(against_kept), None, {}, kept),
     ]
 
 
@@ -184,12 +174,11 @@ def _epoch(stage: Stage, case: Case, *, steps: int | None = None) -> Callable[[]
 
 
 def _epochs(epoch: Callable[[], None], n_epochs: int) -> Callable[[], None]:
-    """Return a function that runs so many epochs as training does, memory kept from one to the next."""
+    """Return a function that runs so many epochs in a row."""
 
     def run() -> None:
-        with kept_memory():
-            for _ in range(n_epochs):
-                epoch()
+        for _ in range(n_epochs):
+            epoch()
 
     return run
 

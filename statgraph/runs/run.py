@@ -105,6 +105,8 @@ class Run:
         if folder.is_file():
             raise RunError(f"{folder}: is a file, not a run folder; name the folder that 'statgraph train' wrote")
         if not folder.is_dir():
+            if old := artifacts.retired(folder):
+                raise RunError(f"{folder}: a change of this run was killed; put it back with 'mv {old} {folder}'")
             raise RunError(f"{folder}: no such run folder; train one with 'statgraph train'")
         path = folder / artifacts.MANIFEST
         if not path.is_file() and not (folder / parts.CONFIG).is_file():

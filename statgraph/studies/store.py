@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.disk import held_folder
 from statgraph.errors import RunError
 from statgraph.retrieval.search.evaluating import SplitMetrics
 
@@ -97,7 +96,7 @@ class RunStore:
         Raises:
             RunBusyError: if another process holds it.
         """
-        with held_folder(self._runs / run_id) as free:
+        with artifacts.held_folder(self._runs / run_id) as free:
             if not free:
                 raise RunBusyError("another process works on it")
             yield

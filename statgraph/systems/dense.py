@@ -36,7 +36,7 @@ from statgraph.graph.gnn.graph_inputs import GraphInputs, write_graph_inputs
 from statgraph.graph.relations import ARTICLE, CITING, HEADING, QUESTION
 from statgraph.graph.store import graph_for
 from statgraph.law.records import Corpus
-from statgraph.memory import give_back, kept_memory
+from statgraph.memory import give_back
 from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.runs import parts
 from statgraph.runs.folders import link_file
@@ -163,7 +163,7 @@ def stage1_key(job: Job) -> str:
 def _train_graph(job: Job, stages: StageBuilder) -> np.ndarray:
     """Train the graph encoder and its student, write its side of the run, and return the articles' index vectors."""
     config, clock, graph = job.config.stage2, job.clock, stages.graph
-    with clock.step("stage 2"), kept_memory():
+    with clock.step("stage 2"):
         stage2 = stages.stage2()
         trains_articles = config.train_encoders == "both"
         if current_world().is_first and not trains_articles:

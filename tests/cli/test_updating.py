@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from statgraph.artifacts import read_json
-from statgraph.disk import held_folder
+from statgraph.artifacts import held_folder, read_json
 from statgraph.law.store import write_corpus
 
 DOGS = "May I keep my dogs?"

@@ -74,9 +74,7 @@ def test_what_is_written_comes_back(dense_run):
 @pytest.mark.parametrize("known", [FORMAT - 1, FORMAT + 1])
 def test_another_format_is_refused(read, dense_run, known):
     manifest = artifacts.read_json(dense_run / artifacts.MANIFEST)
-    with pytest.raises(
-        RunError, match=rf"format {known}, .*; update statgraph, or train the run again$"
-    ):
+    with pytest.raises(RunError, match=rf"format {known}, .*; update statgraph, or train the run again$"):
         read(json.dumps(manifest | {"format": known}))
 
 
