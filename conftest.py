@@ -226,7 +226,7 @@ def write_run() -> Callable[..., Path]:
     from statgraph.runs import parts
     from statgraph.runs.article_store import write_article_store
     from statgraph.runs.run import CorpusFacts, Run
-    from statgraph.systems.lexical import write_lexical_index
+    from statgraph.systems.pipeline import write_lexical_index
 
     def write(folder: Path, corpus, config, n_headings: int = 0) -> Path:
         folder.mkdir(exist_ok=True)

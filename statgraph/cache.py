@@ -69,7 +69,7 @@ def share_files(folder: Path) -> None:
     """Keep each large file of a finished folder once on the disk: as a link to the equal file that another folder has
     brought here before, whatever its name. What is on another disk than the cache, or on one without links, stays."""
     for path in sorted(folder.rglob("*")):
-        if path.is_symlink() or not path.is_file() or not _is_large_and_alone(path):
+        if path.is_symlink() or not path.is_file() or path.stat().st_size < SHARED_BYTES or is_shared(path):
             continue
         with path.open("rb") as file:
             kept = place_of("files", hashlib.file_digest(file, "sha256").hexdigest())
@@ -95,10 +95,6 @@ def remove_unshared() -> None:
         with suppress(OSError):  # another process removes it too
             if not is_shared(path):
                 path.unlink()
-
-
-def _is_large_and_alone(path: Path) -> bool:
-    return path.stat().st_size >= SHARED_BYTES and not is_shared(path)
 
 
 @dataclass(frozen=True)

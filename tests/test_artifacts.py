@@ -304,28 +304,6 @@ def test_a_disk_that_is_full_in_the_end_is_refused_though_nobody_raised(tmp_path
     assert list(tmp_path.iterdir()) == []
 
 
-HOLD = """
-import sys
-from pathlib import Path
-from statgraph.artifacts import held_folder
-with held_folder(Path(sys.argv[1])) as free:
-    print(free, flush=True)
-    sys.stdin.read()
-"""
-
-
-def test_a_folder_is_held_by_one_process_and_by_none_once_it_is_killed(tmp_path):
-    folder = tmp_path / "out"
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", HOLD, str(folder)], cwd=REPO, **pipes) as holder:
-        assert holder.stdout.readline() == b"True\n"
-        with held_folder(folder) as free:
-            assert not free
-        holder.kill()
-    with held_folder(folder) as free:
-        assert free
-
-
 def test_a_folder_that_was_made_to_be_held_goes_if_it_stays_empty(tmp_path):
     with held_folder(tmp_path / "a" / "out"):
         assert (tmp_path / "a" / "out").is_dir()

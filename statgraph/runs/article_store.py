@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -24,17 +24,6 @@ from statgraph.runs import parts
 
 ARTICLES, OFFSETS, DATES = (part.name for part in (parts.ARTICLES, parts.ARTICLE_OFFSETS, parts.ARTICLE_DATES))
 STRUCTURE = parts.STRUCTURE.name
-
-
-@dataclass(frozen=True, slots=True)
-class ArticleOutline:
-    """An article without its text."""
-
-    article_id: str
-    title: str
-    path: tuple[str, ...]
-    number: str = ""
-    rubric: str = ""
 
 
 @dataclass(frozen=True)
@@ -86,13 +75,10 @@ class ArticleStore:
         return len(self._offsets) - 1
 
     @cached_property
-    def outlines(self) -> tuple[ArticleOutline, ...]:
-        """Return every article without its text, in row order; those of one heading share one path."""
+    def outlines(self) -> tuple[StoredArticle, ...]:
+        """Return every article with a blank text, in row order; those of one heading share one path."""
         paths: dict[tuple[str, ...], tuple[str, ...]] = {}
-        return tuple(
-            ArticleOutline(of.article_id, of.title, paths.setdefault(of.path, of.path), of.number, of.rubric)
-            for of in self
-        )
+        return tuple(replace(article, text="", path=paths.setdefault(article.path, article.path)) for article in self)
 
     @cached_property
     def tree(self) -> Tree:

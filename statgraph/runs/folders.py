@@ -197,7 +197,7 @@ def claim(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> N
         artifacts.write_json(path, wanted)
 
 
-def give_back(folder: Path, config: RunConfig) -> None:
+def unclaim(folder: Path, config: RunConfig) -> None:
     """Leave a claimed folder as empty as it was, unless it holds work that can be resumed."""
     kind_parts = kind_of(config).parts
     if any(part.is_work and part.is_in(folder) for part in kind_parts):

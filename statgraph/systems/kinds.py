@@ -23,7 +23,7 @@ class Bm25(SystemKind):
 
     parts = (*parts.COMMON, parts.SYNTHETIC, parts.LEXICAL_INDEX)
     settings = ("encoder", "augment", "bm25")
-    trainer = "statgraph.systems.lexical:train_lexical"
+    trainer = "statgraph.systems.pipeline:train_lexical"
     explains = "statgraph.retrieval.search.explaining:LexicalExplainer"
     updates = "statgraph.systems.updating.update:LexicalPlan"
 

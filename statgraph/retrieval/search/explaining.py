@@ -15,7 +15,7 @@ from statgraph.retrieval.ranking.contributions import Part, score_parts
 from statgraph.retrieval.ranking.ensemble import Ensemble
 from statgraph.retrieval.search.hits import Contribution, Explanation, Hit
 from statgraph.retrieval.search.ranker import DenseRanker, LexicalRanker, text_index
-from statgraph.runs.article_store import ArticleOutline, ArticleStore, StoredArticle
+from statgraph.runs.article_store import ArticleStore, StoredArticle
 from statgraph.runs.run import Run
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Explainer:
 
     note = ""  # of every explanation
 
-    def __init__(self, articles: Iterable[StoredArticle | ArticleOutline], language: str):
+    def __init__(self, articles: Iterable[StoredArticle], language: str):
         self._language = language
         self._rows = {article.article_id: row for row, article in enumerate(articles)}
 

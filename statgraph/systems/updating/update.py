@@ -31,9 +31,9 @@ from statgraph.runs.own_corpus import write_training_texts
 from statgraph.runs.run import CorpusFacts, Run
 from statgraph.systems.ensemble import write_parts, write_trees_entries
 from statgraph.systems.job import StepClock
-from statgraph.systems.leading import read_leads
-from statgraph.systems.lexical import write_lexical_index
+from statgraph.systems.learning import read_leads
 from statgraph.systems.model_card import corpus_entry, write_model_cards
+from statgraph.systems.pipeline import write_lexical_index
 from statgraph.systems.updating.changes import ArticleChanges, article_changes
 from statgraph.systems.updating.vectors import carried_out, plan_with_graph, plan_without_graph
 
