@@ -141,7 +141,7 @@ class Corpus:
     @cached_property
     def content_hash(self) -> str:
         """Return the SHA-256 (hex) of all articles, questions and citing texts: equal content, equal hash, whatever the
-        folder."""
+        folder. Published tables and finished runs name their corpora by it, so that its fields stay as they are."""
         digest = hashlib.sha256()
         for article in self.articles:
             # Where the title holds number and rubric, it says all that there is to say.

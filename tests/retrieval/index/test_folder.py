@@ -84,14 +84,6 @@ def test_vectors_of_any_length_come_back(tmp_path, compass):
     assert ArticleIndex.load(tmp_path / "index", device="cpu").vectors.tolist() == (3 * compass[:2]).tolist()
 
 
-def test_a_folder_from_before_there_were_kinds_is_flat(saved, compass):
-    manifest = artifacts.read_json(saved / "manifest.json")
-    del manifest["kind"]
-    artifacts.write_json(saved / "manifest.json", manifest)
-    index = ArticleIndex.load(saved, device="cpu")
-    assert (index.kind, index.vectors.tolist()) == ("flat", compass[:3].tolist())
-
-
 @pytest.mark.parametrize(
     ("n_articles", "kind"), [(1, "flat"), (29_115, "flat"), (200_000, "flat"), (200_001, "ivf-pq"), (10**7, "ivf-pq")]
 )

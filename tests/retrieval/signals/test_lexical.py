@@ -86,9 +86,9 @@ def test_citing_texts_count_by_how_much_of_a_question_they_hold(tmp_path):
     assert own.confidence > other.confidence > 0
     reached = signal.bm25.scores("road to another town").max() / signal.bm25.reachable("road to another town")
     assert other.confidence == pytest.approx(reached / 0.6)
-    (tmp_path / "citing" / "doubt.json").unlink()  # as runs of older versions
-    (of_old,) = read(CitingSignal, tmp_path / "citing").ask(Asked(["road to another town"]))
-    assert of_old.confidence == 1
+    (tmp_path / "citing" / "doubt.json").unlink()  # no doubt
+    (sure,) = read(CitingSignal, tmp_path / "citing").ask(Asked(["road to another town"]))
+    assert sure.confidence == 1
 
 
 @pytest.mark.parametrize(("language", "found"), [("de", True), ("fr", False)])
