@@ -218,20 +218,23 @@ def sample_run(tmp_path_factory: pytest.TempPathFactory, statgraph_cache: Path):
 
 @pytest.fixture(scope="session")
 def write_run() -> Callable[..., Path]:
-    """Return a function that makes a folder of what every finished run holds: its articles and its manifest; with so
-    many headings, also the inputs of a graph, all of them zero."""
+    """Return a function that makes a folder of what every finished run holds: its articles, its manifest, and BM25's
+    index; with so many headings, also the inputs of a graph, all of them zero."""
     import numpy as np
 
-    from statgraph import artifacts
     from statgraph.graph.gnn.graph_inputs import GraphInputs, write_graph_inputs
     from statgraph.runs import parts
     from statgraph.runs.article_store import write_article_store
+    from statgraph.runs.run import CorpusFacts, Run
+    from statgraph.systems.pipeline import write_lexical_index
 
     def write(folder: Path, corpus, config, n_headings: int = 0) -> Path:
         folder.mkdir(exist_ok=True)
         write_article_store(corpus.articles, folder)
-        about = {"name": corpus.name, "language": corpus.language, "content_hash": corpus.content_hash}
-        artifacts.write_json(folder / artifacts.MANIFEST, {"config": config.to_dict(), "corpus": about})
+        run = Run(folder, config, CorpusFacts.of(corpus))
+        if config.retriever == "bm25":
+            write_lexical_index(run, corpus.articles)
+        run.write()
         if n_headings:
             questions = corpus.split("train")
             counts = {"article": len(corpus.articles), "heading": n_headings, "question": len(questions)}

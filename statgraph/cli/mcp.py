@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import click
 
 from statgraph.cli import options
@@ -25,7 +23,5 @@ def mcp(run: str | None, device: str, precision: str) -> None:
     folder = options.chosen_run(run)
     loaded_run = LoadedRun(folder, device=device, precision=precision)
     server = create_mcp_server(loaded_run)
-    # Making the structure of a large law takes seconds, where an old run has not saved it.
-    threading.Thread(target=lambda: loaded_run.articles.structure, daemon=True).start()
     click.echo(f"Serving {folder} to an assistant on standard input and output", err=True)
     server.run("stdio")

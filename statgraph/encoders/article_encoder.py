@@ -19,11 +19,9 @@ from statgraph.encoders.biencoder import BiEncoder, encoded
 from statgraph.encoders.loading import Tower, loaded_tower
 from statgraph.encoders.similarity import similarity_of
 from statgraph.encoders.transformer_biencoder import TransformerBiEncoder
-from statgraph.errors import ModelError, RunError, reason_of
+from statgraph.errors import RETRAIN, ModelError, RunError, damaged_run, reason_of
 from statgraph.progress import Progress, silent
 from statgraph.runs import parts
-
-_REMEDY = "train the run again"
 
 
 class ArticleEncoder:
@@ -64,7 +62,7 @@ def load_article_encoder(run: Path, config: EncoderConfig, device: torch.device)
     except RunError:
         raise
     except Exception as error:  # each file of the folders has a reader with exceptions of its own
-        raise RunError(f"{folder}: the article encoder cannot be loaded ({reason_of(error)}); {_REMEDY}") from None
+        raise damaged_run(f"{folder}: the article encoder cannot be loaded ({reason_of(error)})") from None
     return ArticleEncoder(encoders.to(device), device)
 
 
@@ -107,5 +105,5 @@ def _outside(folder: Path, name: str, config: EncoderConfig, device: torch.devic
         return loaded_tower(backbone, inference_dtype(device))
     except ModelError as error:
         raise RunError(
-            f"{folder}: its backbone is outside of the run and gone ({error}); put it back, or {_REMEDY}"
+            f"{folder}: its backbone is outside of the run and gone ({error}); put it back, or {RETRAIN}"
         ) from None

@@ -9,7 +9,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from statgraph import artifacts
-from statgraph.disk import held_folder
 from statgraph.errors import CorpusError, readable
 from statgraph.law.draft import Draft, SourceFormat
 from statgraph.law.lines import (
@@ -75,7 +74,7 @@ def held_for_writing(folder: Path, *, replace: bool) -> Iterator[None]:
     refuse(folder)
     with ExitStack() as stack:
         try:
-            is_free = stack.enter_context(held_folder(folder))
+            is_free = stack.enter_context(artifacts.held_folder(folder))
         except OSError as error:
             raise _not_writable(folder, error) from None
         if not is_free:

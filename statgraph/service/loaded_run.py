@@ -154,12 +154,11 @@ class LoadedRun:
         self.retriever = Retriever.of(opened, **how)
         self.articles = self.retriever.articles
         self.outlines, self.tree = self.articles.outlines, self.articles.tree
-        if self.articles.has_structure:
-            self.articles.structure  # noqa: B018 -- read now: another process may put a new run in its place
+        self.articles.structure  # noqa: B018 -- read now: another process may put a new run in its place
         self.article_rows = {outline.article_id: row for row, outline in enumerate(self.outlines)}
         self.heading_ids = tuple(heading_id_of(heading.path) for heading in self.tree.headings)
         self.heading_rows = {heading_id: row for row, heading_id in enumerate(self.heading_ids)}
-        # None without a graph, or from before they were kept; all members of an ensemble have the same questions.
+        # None without a graph; all members of an ensemble have the same questions.
         inputs = [opened.graph_inputs, *sorted(opened.members.glob(f"*/{opened.graph_inputs.name}"))]
         kept = next((folder for folder in inputs if folder.is_dir()), None)
         questions = () if kept is None else read_graph_inputs(kept).questions

@@ -13,7 +13,6 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.config import RunConfig
-from statgraph.disk import held_folder
 from statgraph.errors import RunError
 from statgraph.law.records import Corpus
 from statgraph.retrieval.search.evaluating import SplitMetrics
@@ -107,7 +106,7 @@ class RunStore:
         Raises:
             RunBusyError: if another process holds it.
         """
-        with held_folder(self._runs / run_id) as free:
+        with artifacts.held_folder(self._runs / run_id) as free:
             if not free:
                 raise RunBusyError("another process works on it")
             yield

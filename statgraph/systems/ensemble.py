@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.distributed import SINGLE, current_world, in_world
+from statgraph.distributed import SINGLE, in_world
 from statgraph.encoders.inference.frozen_questions import questions_kept
 from statgraph.errors import UsageError
 from statgraph.law.query import Ranked
@@ -41,13 +41,17 @@ from statgraph.runs.folders import is_finished, is_unfinished
 from statgraph.runs.run import CorpusFacts, Run
 from statgraph.systems.calibrating import calibrate
 from statgraph.systems.job import Job, StepClock
-from statgraph.systems.leading import ENOUGH_TO_LEAD, FACTORS, LEADS, leading_signal, read_leads
 from statgraph.systems.learning import (
+    ENOUGH_TO_LEAD,
+    FACTORS,
+    LEADS,
     candidates_of,
+    leading_signal,
     learning_of,
     learns_from,
     measure_of,
     questions_to_learn_from,
+    read_leads,
 )
 from statgraph.systems.presets import learns_from_questions, member_config
 
@@ -67,9 +71,10 @@ def train_ensemble(job: Job) -> DevRankings | None:
         with job.clock.step(f"member {name}"):
             followed = Run.read(member_folders(final)[name]) if final is not None else None
             _train_member(replace(job, options=replace(job.options, final=followed)), name, folder)
-    if not current_world().is_first:
+    if not job.world.is_first:
         return None
-    with in_world(SINGLE), questions_kept():  # the other processes have left
+    job = replace(job, world=SINGLE)  # the other processes have left
+    with in_world(SINGLE), questions_kept():
         leads = read_leads(final) if final is not None else {}
         write_parts(run, corpus, job.clock, leads=leads, progress=job.options.progress)
         with job.clock.step("ranker"):
@@ -158,7 +163,7 @@ def _copy_trees(source: Run, run: Run) -> str:
 
 def _train_member(job: Job, name: str, folder: Path) -> None:
     # As the first of several processes sees it, before it begins: the others may come to a folder where it has begun.
-    finished, unfinished = current_world().json_from_first(lambda: [is_finished(folder), is_unfinished(folder)])
+    finished, unfinished = job.world.json_from_first(lambda: [is_finished(folder), is_unfinished(folder)])
     if not finished:
         options = replace(job.options, resume=unfinished, measured=False)
         job.train(job.corpus, member_config(job.config, name), folder, options)

@@ -15,7 +15,7 @@ import torch
 from statgraph.augmentation.synthetic import GenerationOptions
 from statgraph.config import RunConfig
 from statgraph.device import pick_device
-from statgraph.distributed import current_world
+from statgraph.distributed import World, current_world
 from statgraph.evaluation.metrics import deciding_metric
 from statgraph.law.records import Corpus
 from statgraph.memory import peak_memory_mib
@@ -86,8 +86,8 @@ TrainRun = Callable[[Corpus, RunConfig, Path, TrainingOptions], Run]
 
 @dataclass(frozen=True)
 class Job:
-    """A run in training: its corpus, its configuration, its folder, how it is trained, and what trains the runs that it
-    is made of (`train_run`)."""
+    """A run in training: its corpus, its configuration, its folder, how it is trained, what trains the runs that it is
+    made of (`train_run`), and this process's place among those that train it."""
 
     corpus: Corpus
     config: RunConfig
@@ -95,6 +95,7 @@ class Job:
     options: TrainingOptions = DEFAULT_OPTIONS
     clock: StepClock = field(default_factory=StepClock)
     train: TrainRun | None = None
+    world: World = field(default_factory=current_world)
 
     @cached_property
     def device(self) -> torch.device:
@@ -103,7 +104,7 @@ class Job:
         Raises:
             UsageError: if the device is not there.
         """
-        return current_world().device(pick_device(self.config.device))
+        return self.world.device(pick_device(self.config.device))
 
     @property
     def generation(self) -> GenerationOptions:

@@ -60,7 +60,7 @@ def read_run_report(folder: Path) -> Report | None:
     path = folder / parts.REPORT
     if not path.is_file():
         return None
-    with artifacts.reading(path, "evaluate or train the run again"):
+    with artifacts.reading(path, "evaluate the run again"):
         return Report.from_dict(artifacts.read_json(path))
 
 
@@ -75,7 +75,7 @@ def model_card(
     """Return the card as Markdown, with the YAML header that model hubs read.
 
     Args:
-        run: the run; one from before there were cards lacks some of what a card says.
+        run: the run.
         report: on dev; None where there is none.
         part: `query_encoder` for the card of that folder, blank for the run's.
         library: what loads the query encoder, in the words of the Hugging Face hub.

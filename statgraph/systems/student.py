@@ -8,7 +8,6 @@ import numpy as np
 import torch
 
 from statgraph import artifacts
-from statgraph.distributed import current_world
 from statgraph.encoders.inference.query_graph import add_query_graph
 from statgraph.errors import RunError, UsageError
 from statgraph.graph.smoothing import smoothed
@@ -45,7 +44,7 @@ def train_student(job: Job) -> None:
     teacher, corpus, config = job.options.teacher, job.corpus, job.config
     if teacher is None:
         raise UsageError("student: learns from an ensemble; name one with --teacher RUN")
-    if current_world().size > 1:
+    if job.world.size > 1:
         raise UsageError("student: trains in one process; run it without torchrun")
     teacher.check_corpus(corpus)
     member = _member(teacher, config.encoder.backbone)

@@ -10,7 +10,7 @@ import torch
 
 from statgraph.artifacts import read_object, read_tensors, replaced_folder, write_json, write_tensors, write_text
 from statgraph.distributed import current_world
-from statgraph.errors import RunError
+from statgraph.errors import damaged_run
 from statgraph.training.steps import OptimizerSteps
 
 WEIGHTS = "weights.safetensors"
@@ -114,7 +114,7 @@ class MetricsLog:
                 return None
             record = None
         if not _is_record(record):
-            raise RunError(f"{self._path}:{number}: not the record of an epoch; train the run again")
+            raise damaged_run(f"{self._path}:{number}: not the record of an epoch")
         return record
 
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from statgraph.artifacts import read_json
-from statgraph.disk import held_folder
+from statgraph.artifacts import held_folder, read_json
 from statgraph.law.store import write_corpus
 
 DOGS = "May I keep my dogs?"
@@ -62,8 +61,7 @@ def test_what_cannot_be_updated_is_one_line(refused, dense_run, tmp_path, amende
     run = shutil.copytree(dense_run, tmp_path / "run")
     shutil.rmtree(run / "graph_inputs")
     assert refused("update", "--run", run, "--corpus", amended) == (
-        f"{run / 'graph_inputs'}: missing, since the run was trained by a version that did not save its graph "
-        "encoder's inputs; train the run again"
+        f"{run / 'graph_inputs'}: missing; train the run again"
     )
     assert refused("update", "--run", dense_run, "--corpus", amended, "--out", amended) == (
         f"{amended}: not empty; choose another --out"

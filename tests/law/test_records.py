@@ -33,7 +33,7 @@ def test_any_change_of_content_changes_the_hash(town):
 
 
 def test_the_hash_of_a_corpus_without_citing_texts_and_other_sets_is_that_of_its_articles_and_questions(town):
-    # As runs of earlier versions have it in their manifests.
+    # Published tables and finished runs name their corpora by it.
     assert town.content_hash == "2f516a0e80d120240141ff75ded0ecf4a424636787009944e966546786969462"
     main = tuple(replace(question, metadata={"set": "questions"}) for question in town.questions)
     assert replace(town, questions=main).content_hash == town.content_hash

@@ -51,7 +51,7 @@ def test_another_manifest_is_refused(read, content):
 
 def test_a_setting_of_another_version_is_refused(read, dense_run):
     manifest = artifacts.read_json(dense_run / artifacts.MANIFEST)
-    with pytest.raises(RunError, match=r"manifest\.json: 'sead' is not a setting.*another version's"):
+    with pytest.raises(RunError, match=r"manifest\.json: 'sead' is not a setting.*; train the run again"):
         read(json.dumps(manifest | {"config": {"sead": 3}}))
 
 
@@ -71,10 +71,11 @@ def test_what_is_written_comes_back(dense_run):
     assert artifacts.read_json(dense_run / artifacts.MANIFEST)["format"] == FORMAT
 
 
-def test_a_later_format_is_refused(read, dense_run):
+@pytest.mark.parametrize("known", [FORMAT - 1, FORMAT + 1])
+def test_another_format_is_refused(read, dense_run, known):
     manifest = artifacts.read_json(dense_run / artifacts.MANIFEST)
-    with pytest.raises(RunError, match="update statgraph"):
-        read(json.dumps(manifest | {"format": FORMAT + 1}))
+    with pytest.raises(RunError, match=rf"format {known}, .*; update statgraph, or train the run again$"):
+        read(json.dumps(manifest | {"format": known}))
 
 
 @pytest.mark.parametrize(("updates", "since"), [((), "trained on"), (({},), "updated to")])

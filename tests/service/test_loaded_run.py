@@ -62,11 +62,6 @@ def test_after_warming_up_nothing_is_made_at_the_first_explanation(village_run, 
     assert made == [1]
 
 
-def test_a_run_that_has_not_saved_its_structure_makes_it(village_run, linked_run):
-    loaded_run = LoadedRun(linked_run(village_run, without="structure.npz"), device="cpu")
-    assert loaded_run.surroundings.refers_to(1) == [0, 3]
-
-
 def test_without_training_questions_the_examples_are_what_a_search_finds(tmp_path, write_run):
     def article(number, rubric, text, heading="TITLE II Trade of the market"):
         return Article(f"M{number}", f"Art. {number}", text, ("Market Act", heading), number, {}, "", rubric)

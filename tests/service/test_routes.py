@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from statgraph import __version__
-from statgraph.disk import held_folder
+from statgraph.artifacts import held_folder
 from statgraph.errors import EngineError
 from statgraph.retrieval.search.retriever import Retriever
 from statgraph.retrieval.search.rewriting import Rewriter

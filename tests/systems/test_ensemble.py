@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from statgraph import Retriever, artifacts
-from statgraph.distributed import in_world
 from statgraph.errors import RunError
 from statgraph.evaluation.report import Report
 from statgraph.law.records import CitingText, Question
@@ -26,7 +25,7 @@ from statgraph.runs.own_corpus import own_corpus
 from statgraph.runs.run import Run
 from statgraph.systems import calibrating, dense, ensemble, learning
 from statgraph.systems.job import Job, TrainingOptions
-from statgraph.systems.leading import FACTORS, read_leads
+from statgraph.systems.learning import FACTORS, read_leads
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 from statgraph.systems.updating.editing import edit_run
@@ -411,9 +410,8 @@ def test_a_process_goes_on_with_a_member_only_if_the_first_one_does(tmp_path, se
     (tmp_path / parts.CONFIG).write_text("{}")
     world = SimpleNamespace(json_from_first=lambda value: [False, unfinished])
     config, resumed = resolve_config("ensemble", settings), []
-    job = Job(town_corpus, config, tmp_path, train=lambda *arguments: resumed.append(arguments[-1].resume))
-    with in_world(world):
-        ensemble._train_member(job, config.ensemble.members[0], tmp_path)
+    job = Job(town_corpus, config, tmp_path, train=lambda *arguments: resumed.append(arguments[-1].resume), world=world)
+    ensemble._train_member(job, config.ensemble.members[0], tmp_path)
     assert resumed == [unfinished]
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from statgraph import artifacts
 from statgraph.encoders.backbones import MODULES
-from statgraph.errors import RunError, UsageError, unknown_name
+from statgraph.errors import UsageError, damaged_run, unknown_name
 from statgraph.law.records import Corpus
 from statgraph.runs.hub import local_run
 from statgraph.runs.run import Run
@@ -75,5 +75,5 @@ def _opened(folder: Path, *, with_vectors: bool) -> Run:
     if with_vectors:
         run.require_vectors("export a run of another system, or this one as graphml")
         if not (run.query_encoder / MODULES).is_file():
-            raise RunError(f"{run.query_encoder}: no query encoder ({MODULES} is missing); train the run again")
+            raise damaged_run(f"{run.query_encoder}: no query encoder ({MODULES} is missing)")
     return run

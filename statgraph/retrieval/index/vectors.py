@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from statgraph.config import IndexConfig
-from statgraph.errors import RunError
+from statgraph.errors import RETRAIN, RunError
 from statgraph.law.query import Ranked
 from statgraph.retrieval.lexical.bm25 import best_rows
 
@@ -115,9 +115,9 @@ def check_vectors(place: str, tiles: Tiles, article_ids: Sequence[str], *, unit_
     wrong = np.flatnonzero(~_of_length_one(lengths) if unit_length else ~np.isfinite(lengths))
     if not len(wrong):
         return
-    fault, remedy = "is not finite", "train the run again with a lower learning rate"
+    fault, remedy = "is not finite", f"{RETRAIN} with a lower learning rate"
     if unit_length:
-        fault, remedy = f"has length {lengths[wrong[0]]:.4g}, not 1", "normalize the vectors, or train the run again"
+        fault, remedy = f"has length {lengths[wrong[0]]:.4g}, not 1", f"normalize the vectors, or {RETRAIN}"
     raise RunError(
         f"{place}: the vector of article '{article_ids[wrong[0]]}' {fault} ({len(wrong)} of {len(lengths)} are wrong); "
         f"{remedy}"

@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.errors import RunError
+from statgraph.errors import damaged_run
 from statgraph.law.allowed_rows import AllowedRows
 from statgraph.law.query import Ranked, check_k
 from statgraph.retrieval.lexical.analysis import analyser, question_analyser, stemmer_name
 from statgraph.retrieval.lexical.compounds import LINKS, Compounds
 from statgraph.retrieval.lexical.reading import AddedTerm, QuestionReader
 
-REMEDY = "delete the folder to have the index built from the texts at each load, or train the run again"
 _ANALYSIS = "analysis.json"
 _WORDS = "words.txt"
 # Of bm25s: those that every index here is made with, whatever a damaged file says.
@@ -108,7 +107,7 @@ class BM25:
         import bm25s
 
         bm25 = cls((), language=language, **options)
-        with artifacts.reading(folder, REMEDY):
+        with artifacts.reading(folder):
             saved = artifacts.read_json(folder / _ANALYSIS)
             bm25._n_texts = saved.pop("texts")
             if saved.pop("terms"):
@@ -122,7 +121,7 @@ class BM25:
                     bm25._compounds = Compounds(language, bm25._vocabulary)
         expected = bm25._made_with()
         if saved != expected:
-            raise RunError(f"{folder}: a BM25 index made with {saved}, where the run has {expected}; {REMEDY}")
+            raise damaged_run(f"{folder}: a BM25 index made with {saved}, where the run has {expected}")
         return bm25
 
     def write(self, folder: Path) -> None:
@@ -146,7 +145,7 @@ class BM25:
             RunError: if the file of them is missing or damaged.
         """
         if isinstance(self._words, Path):
-            with artifacts.reading(self._words, REMEDY):
+            with artifacts.reading(self._words):
                 self._words = tuple(self._words.read_text(encoding="utf-8").split())
         return self._words
 

@@ -101,7 +101,7 @@ class Calibration:
         Raises:
             RunError: if the file is damaged.
         """
-        with artifacts.reading(path, "train the run again"):
+        with artifacts.reading(path):
             saved = artifacts.read_json(path)
             question, hit = (
                 {name: float(saved[part][name]) for name in (*names, "bias")}

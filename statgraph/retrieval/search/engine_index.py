@@ -12,7 +12,7 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.config import IndexConfig
-from statgraph.errors import RunError
+from statgraph.errors import damaged_run
 from statgraph.law.allowed_rows import ANYWHERE, AllowedRows, Where
 from statgraph.law.query import Ranked
 from statgraph.law.validity import FOR_EVER, SINCE_EVER
@@ -66,7 +66,7 @@ def state_of(run: Run) -> State:
 
 def _columns(articles: ArticleStore, article_ids: Sequence[str]) -> Columns:
     if len(articles) != len(article_ids):
-        raise RunError(f"{len(articles)} articles, but {len(article_ids)} in the run's index; train the run again")
+        raise damaged_run(f"{len(articles)} articles, but {len(article_ids)} in the run's index")
     paths: dict[tuple[str, ...], tuple[str, ...]] = {}  # many articles share one
     days = articles.days_in_force
     if days is None:

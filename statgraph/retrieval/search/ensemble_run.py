@@ -8,7 +8,7 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.encoders.inference.query_encoder import read_query_encoders
-from statgraph.errors import RunError
+from statgraph.errors import damaged_run
 from statgraph.law.structure import Structure
 from statgraph.registry import SIGNALS
 from statgraph.retrieval.index.article_index import ArticleIndex
@@ -73,13 +73,12 @@ def read_ensemble(run: Run, n_articles: int, *, device: str = "auto", precision:
     members = list(member_signals(run, device=device, precision=precision))
     untrained = any(member.kind == ZERO_SHOT for member in members)
     if run.config.ensemble.centring and untrained and not (run.signals / CENTRES).is_file():
-        raise RunError(f"{run.signals / CENTRES}: missing; train the run again")
+        raise damaged_run(f"{run.signals / CENTRES}: missing")
     signals = (*other_signals(run, members), *members)
     for signal in signals:
         if signal.n_articles not in (None, n_articles):
-            raise RunError(
-                f"{run.folder}: signal {signal.name} is of {signal.n_articles} articles, the run of {n_articles}; "
-                "train it again"
+            raise damaged_run(
+                f"{run.folder}: signal {signal.name} is of {signal.n_articles} articles, the run of {n_articles}"
             )
     weights, entries = _weights(run.ranker, signals), ranker_entries(run.ranker)
     ensemble = Ensemble(
@@ -120,13 +119,13 @@ def other_signals(run: Run, members: Sequence[DenseSignal]) -> list[Signal]:
 
 def ranker_entries(path: Path) -> Mapping[str, object]:
     """Return what a run's ranker file says: the fixed weights, and what its trees have learnt from."""
-    return artifacts.read_object(path, remedy="train the run again")
+    return artifacts.read_object(path)
 
 
 def _weights(path: Path, signals: Sequence[Signal]) -> Mapping[str, float]:
-    with artifacts.reading(path, "train the run again"):
+    with artifacts.reading(path):
         weights = {name: float(weight) for name, weight in ranker_entries(path)["weights"].items()}
     names = [signal.name for signal in signals]
     if list(weights) != names:
-        raise RunError(f"{path}: weights of {', '.join(weights)} where the run has {', '.join(names)}; train it again")
+        raise damaged_run(f"{path}: weights of {', '.join(weights)} where the run has {', '.join(names)}")
     return weights

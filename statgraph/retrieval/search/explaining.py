@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from statgraph.encoders.article_text import article_text, article_texts
-from statgraph.errors import RunError, UsageError
+from statgraph.errors import RETRAIN, RunError, UsageError
 from statgraph.law.allowed_rows import AllowedRows
 from statgraph.retrieval.lexical.analysis import words_of_terms
 from statgraph.retrieval.lexical.bm25 import BM25, TermStatistics, TermWeight
@@ -15,7 +15,7 @@ from statgraph.retrieval.ranking.contributions import Part, score_parts
 from statgraph.retrieval.ranking.ensemble import Ensemble
 from statgraph.retrieval.search.hits import Contribution, Explanation, Hit
 from statgraph.retrieval.search.ranker import DenseRanker, LexicalRanker, text_index
-from statgraph.runs.article_store import ArticleOutline, ArticleStore, StoredArticle
+from statgraph.runs.article_store import ArticleStore, StoredArticle
 from statgraph.runs.run import Run
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Explainer:
 
     note = ""  # of every explanation
 
-    def __init__(self, articles: Iterable[StoredArticle | ArticleOutline], language: str):
+    def __init__(self, articles: Iterable[StoredArticle], language: str):
         self._language = language
         self._rows = {article.article_id: row for row, article in enumerate(articles)}
 
@@ -146,7 +146,7 @@ class DenseExplainer(Explainer):
                 continue
             note = (
                 f"what the run keeps of its graph gives a score of {part.score:.3f} where its index gives "
-                f"{why.score:.3f}: it is not what the index was made from; train the run again"
+                f"{why.score:.3f}: it is not what the index was made from; {RETRAIN}"
             )
             completed.append(replace(why, note=note))
         return completed

@@ -13,7 +13,7 @@ from statgraph.encoders.article_text import article_texts
 from statgraph.encoders.embedded import is_everyday_word
 from statgraph.encoders.inference.query_encoder import read_query_encoder
 from statgraph.encoders.inference.static_query import StaticQueryEncoder
-from statgraph.errors import RunError
+from statgraph.errors import damaged_run
 from statgraph.law.allowed_rows import AllowedRows
 from statgraph.law.query import Ranked
 from statgraph.law.records import Article
@@ -21,7 +21,7 @@ from statgraph.law.synonyms import read_synonyms
 from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.retrieval.index.engines.contract import EngineAddress
 from statgraph.retrieval.lexical.analysis import analyser, stop_words_of
-from statgraph.retrieval.lexical.bm25 import BM25, REMEDY, expanded_texts
+from statgraph.retrieval.lexical.bm25 import BM25, expanded_texts
 from statgraph.retrieval.lexical.reading import QuestionReader
 from statgraph.retrieval.lexical.spelling import Spelling
 from statgraph.retrieval.search.engine_index import EngineIndex
@@ -117,18 +117,14 @@ def sentence_encoder(ranker: Ranker) -> SentenceEncoder | None:
 
 
 def lexical_index(run: Run, articles: ArticleStore) -> BM25:
-    """Return the BM25 index that a run saved; of a run that saved none (format 1) it is built from all texts.
+    """Return the BM25 index that a run saved.
 
     Raises:
-        RunError: if the index is damaged, or the synthetic questions are that expand the articles.
+        RunError: if it is damaged.
     """
-    if not run.lexical_index.is_dir():
-        bm25 = built_index(run, articles.read_all())
-        bm25.reader = question_reader(run, bm25)
-        return bm25
     bm25 = BM25.read(run.lexical_index, language=run.corpus.language, **run.config.bm25.options)
     if len(bm25) != len(articles):
-        raise RunError(f"{run.lexical_index}: {len(bm25)} articles where the run has {len(articles)}; {REMEDY}")
+        raise damaged_run(f"{run.lexical_index}: {len(bm25)} articles where the run has {len(articles)}")
     bm25.reader = question_reader(run, bm25)
     return bm25
 
@@ -163,10 +159,10 @@ def built_index(run: Run, articles: Sequence[Article | StoredArticle]) -> BM25:
 def _synthetic_questions(path: Path, article_ids: Sequence[str]) -> list[list[str]]:
     """Return the questions of each article row that a run was given to expand its articles by."""
     if not path.is_file():
-        raise RunError(f"{path}: is missing, and the articles are expanded by it; train the run again")
+        raise damaged_run(f"{path}: is missing, and the articles are expanded by it")
     questions = synthetic_of_run(path).questions
     rows = {article_id: row for row, article_id in enumerate(article_ids)}
     strange = unknown_article(questions, rows)
     if strange is not None:
-        raise RunError(f"{path}: article '{strange}' is not in the run; train it again")
+        raise damaged_run(f"{path}: article '{strange}' is not in the run")
     return questions_by_row(questions, rows)

@@ -62,7 +62,7 @@ def read_centre(folder: Path, name: str, width: int) -> Centre:
     """
     if not (folder / CENTRES).is_file():
         return Centre()
-    with artifacts.reading(folder / CENTRES, "train the run again"), np.load(folder / CENTRES) as saved:
+    with artifacts.reading(folder / CENTRES), np.load(folder / CENTRES) as saved:
         centre = Centre(*(saved.get(f"{name} {part}", 0.0) for part in ("question", "token")))
         for vector in (centre.question, centre.token):
             if np.shape(vector) not in ((), (width,)) or not np.isfinite(vector).all():

@@ -157,5 +157,5 @@ class CitingSignal(LexicalSignal):
 def _read_doubt(path: Path) -> float:
     if not path.is_file():
         return 0.0
-    with artifacts.reading(path, "train the run again"):
+    with artifacts.reading(path):
         return min(1.0, max(0.0, float(artifacts.read_json(path))))

@@ -90,7 +90,7 @@ class MaxSimSignal(Signal):
         Raises:
             RunError: if it is damaged, or the run has other members than those that it was made with.
         """
-        with artifacts.reading(folder, "train the run again"):
+        with artifacts.reading(folder):
             tokens = np.load(folder / _TOKENS, mmap_mode="r", allow_pickle=False)
             with np.load(folder / _PLACES, allow_pickle=False) as saved:
                 scales, starts = saved["scales"], saved["starts"]

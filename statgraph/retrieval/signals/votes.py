@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.errors import RunError
+from statgraph.errors import damaged_run
 from statgraph.law.allowed_rows import AllowedRows
 from statgraph.retrieval.signals.dense import DenseSignal
 from statgraph.retrieval.signals.signal import (
@@ -72,7 +72,7 @@ class VotesSignal(Signal):
         Raises:
             RunError: if it is damaged, or the member whose encoder it needs is not in the run.
         """
-        with artifacts.reading(folder, "train the run again"):
+        with artifacts.reading(folder):
             name = artifacts.read_json(folder / _MEMBER)
             vectors = np.load(folder / _VECTORS, allow_pickle=False)
             with np.load(folder / _LABELS, allow_pickle=False) as saved:
@@ -88,11 +88,10 @@ class VotesSignal(Signal):
                 raise ValueError("labels of questions or articles that are not there")
         member = next((member for member in members if member.name == name), None)
         if member is None:
-            raise RunError(f"{folder}: made by member '{name}', which the run does not have; train it again")
+            raise damaged_run(f"{folder}: made by member '{name}', which the run does not have")
         if member.width != vectors.shape[1]:
-            raise RunError(
-                f"{folder / _VECTORS}: vectors of width {vectors.shape[1]}, where member '{name}' has {member.width}; "
-                "train the run again"
+            raise damaged_run(
+                f"{folder / _VECTORS}: vectors of width {vectors.shape[1]}, where member '{name}' has {member.width}"
             )
         return cls(vectors, labels, n_articles, member)
 

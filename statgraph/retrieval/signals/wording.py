@@ -91,7 +91,7 @@ class WordingSignal(Signal):
         Raises:
             RunError: if it is damaged.
         """
-        with artifacts.reading(folder, "train the run again"):
+        with artifacts.reading(folder):
             terms = {term: column for column, term in enumerate(artifacts.read_json(folder / _TERMS))}
             questions = sparse.load_npz(folder / _MATRIX).tocsr()
             with np.load(folder / _WEIGHTS, allow_pickle=False) as saved:

@@ -16,7 +16,7 @@ from statgraph.device import pick_device
 from statgraph.encoders.article_encoder import load_article_encoder
 from statgraph.encoders.article_text import article_texts
 from statgraph.encoders.similarity import similarity_of
-from statgraph.errors import RunError
+from statgraph.errors import RunError, damaged_run
 from statgraph.graph.gnn.encoder import check_layers_of
 from statgraph.graph.gnn.graph_inputs import write_graph_inputs
 from statgraph.law.records import Corpus, Question
@@ -31,9 +31,9 @@ from statgraph.runs.own_corpus import write_training_texts
 from statgraph.runs.run import CorpusFacts, Run
 from statgraph.systems.ensemble import write_parts, write_trees_entries
 from statgraph.systems.job import StepClock
-from statgraph.systems.leading import read_leads
-from statgraph.systems.lexical import write_lexical_index
+from statgraph.systems.learning import read_leads
 from statgraph.systems.model_card import corpus_entry, write_model_cards
+from statgraph.systems.pipeline import write_lexical_index
 from statgraph.systems.updating.changes import ArticleChanges, article_changes
 from statgraph.systems.updating.vectors import carried_out, plan_with_graph, plan_without_graph
 
@@ -254,7 +254,7 @@ class DensePlan(Plan):
         with update.clock.step("graph and what it reaches" if run.has_graph else "what has changed"):
             self._index = ArticleIndex.load(run.index, device="cpu")
             if list(self._index.article_ids) != [article.article_id for article in update.old]:
-                raise RunError(f"{run.folder}: its index and its articles differ; train the run again")
+                raise damaged_run(f"{run.folder}: its index and its articles differ")
             if run.has_graph:
                 self._vectors = plan_with_graph(load_graph_run(run), corpus, full=update.full)
             else:

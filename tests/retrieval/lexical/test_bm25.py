@@ -109,7 +109,7 @@ def test_a_damaged_index_is_refused(tmp_path, name, damage):
             path.write_text(path.read_text().replace('"num_docs": 4', '"num_docs": 5'))
     elif damage != "missing":
         path.write_bytes(content[: len(content) // 2] if damage == "short" else b"")
-    with pytest.raises(RunError, match="delete the folder") as refused:
+    with pytest.raises(RunError, match="train the run again") as refused:
         BM25.read(tmp_path, language="en")
     assert "\n" not in str(refused.value)
 
@@ -122,7 +122,7 @@ def test_a_damaged_entry_of_an_index_is_refused(tmp_path, part, changes):
     BM25(["cat", "dog", "fish"], language="en").write(tmp_path)
     path = tmp_path / f"{part}.index.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-    with pytest.raises(RunError, match=r"^.* not readable \(.*\); delete the folder"):
+    with pytest.raises(RunError, match=r"^.* not readable \(.*\); train the run again"):
         BM25.read(tmp_path, language="en")
 
 

@@ -127,7 +127,7 @@ def test_a_run_that_kept_no_inputs_says_so(graph_run, tmp_path):
     hits = retriever.search(QUESTION, k=2)
     for hit, why in zip(hits, retriever.explain(QUESTION, hits), strict=True):
         assert (why.score, why.own_text_score, why.neighbours) == (hit.score, None, ())
-        assert why.note.endswith("did not save its graph encoder's inputs; train the run again")
+        assert why.note.endswith("graph_inputs: missing; train the run again")
 
 
 def test_inputs_of_another_graph_are_not_taken_for_an_explanation(graph_run, tmp_path):

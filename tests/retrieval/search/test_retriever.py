@@ -15,6 +15,8 @@ from statgraph.errors import RunError, UsageError
 from statgraph.law.query import Query
 from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.runs.article_store import write_article_store
+from statgraph.runs.run import Run
+from statgraph.systems.pipeline import write_lexical_index
 
 ODD_QUESTIONS = {
     "punctuation": "?!… — «»",
@@ -49,6 +51,11 @@ def change_settings(run, group, **settings):
     manifest = artifacts.read_json(path)
     manifest["config"][group] |= settings
     artifacts.write_json(path, manifest)
+
+
+def index_again(folder):
+    run = Run.read(folder)
+    write_lexical_index(run, run.articles.read_all())
 
 
 def test_search_returns_hits_best_first(retriever):
@@ -88,6 +95,7 @@ def test_bm25_finds_by_words_and_headings(bm25_run):
 
 def test_bm25_without_headings_finds_none_by_them(bm25_run):
     change_settings(bm25_run, "encoder", heading_path=False)
+    index_again(bm25_run)
     assert Retriever.load(bm25_run).search("leases") == []
 
 
@@ -108,6 +116,7 @@ def expanded_run(bm25_run):
     change_settings(bm25_run, "bm25", expansion=1)
     questions = [SyntheticQuestion("landlord robbery", ("X1",), "m"), SyntheticQuestion("carpets", ("D1", "X1"), "m")]
     write_synthetic(bm25_run / "synthetic.jsonl", questions, {"corpus": {"name": "rent", "content_hash": "0"}})
+    index_again(bm25_run)
     return bm25_run
 
 
@@ -119,14 +128,16 @@ def test_expanded_articles_are_found_by_their_questions(expanded_run):
     assert [hit.article_id for hit in retriever.search("carpets", k=3)] == ["D1"]
 
 
-def test_a_run_without_its_synthetic_questions_is_refused(expanded_run):
+def test_an_index_without_its_synthetic_questions_is_refused(expanded_run):
     path = expanded_run / "synthetic.jsonl"
-    path.write_text(path.read_text().replace('"D1"', '"D9"'))
-    refused(expanded_run, "article 'D9' is not in the run")
-    path.write_text("{\n")
-    refused(expanded_run, r"synthetic\.jsonl:1: invalid JSON at column 2")
+    strange = path.read_text().replace('"D1"', '"D9"')
+    for text, said in ((strange, "article 'D9' is not in the run"), ("{\n", "jsonl:1: invalid JSON at column 2")):
+        path.write_text(text)
+        with pytest.raises(RunError, match=said):
+            index_again(expanded_run)
     path.unlink()
-    refused(expanded_run, r"synthetic\.jsonl: is missing")
+    with pytest.raises(RunError, match=r"synthetic\.jsonl: is missing"):
+        index_again(expanded_run)
 
 
 def test_many_questions_have_the_hits_of_each(run):

@@ -3,7 +3,7 @@ import shutil
 import pytest
 
 from statgraph import Retriever
-from statgraph.disk import held_folder
+from statgraph.artifacts import held_folder
 from statgraph.errors import CorpusError, RunError, UsageError
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
