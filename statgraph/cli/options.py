@@ -10,6 +10,7 @@ import click
 from statgraph.config import RunConfig
 from statgraph.device import DEVICES, PRECISIONS
 from statgraph.errors import UsageError, unknown_name
+from statgraph.law.query import COUNT, DAY, LIMITS, PATH, TEXTS
 from statgraph.law.splitting import HASH, SPLITTINGS
 from statgraph.settings import Described, Limits, described, help_of, limits_of
 
@@ -24,6 +25,18 @@ class WholeNumber(click.IntRange):
         except click.BadParameter:
             wanted = Limits(at_least=self.min, at_most=self.max).in_words(int)
             raise UsageError(f"{param.opts[0]}: must be {wanted} (got {value})") from None
+
+
+class HeadingPath(click.ParamType):
+    """The titles of a heading, from its code down."""
+
+    name = "path"
+
+    def convert(self, value: object, param: click.Parameter, ctx: click.Context) -> tuple[str, ...]:
+        """Return the titles that were typed."""
+        from statgraph.formats.tables import split_path
+
+        return split_path(value) if isinstance(value, str) else value
 
 
 def path(*names: str, metavar: str = "DIR", **attributes):
@@ -42,6 +55,31 @@ def of_setting(config_type: type, name: str, *, metavar: str = "N", **attributes
     known = {"default": getattr(config_type, name), "help": help_of(config_type, name)}
     whole = WholeNumber(limits.at_least, limits.at_most)
     return click.option(f"--{name.replace('_', '-')}", metavar=metavar, type=whole, **(known | attributes))
+
+
+# By kind of a limit: what click is told, and what the help adds.
+_LIMIT_KINDS = {
+    COUNT: ({"type": WholeNumber(1)}, "."),
+    TEXTS: ({"multiple": True}, "; repeatable."),
+    PATH: ({"type": HeadingPath()}, ": 'CODE > BOOK > TITLE'."),
+    DAY: ({}, ": YYYY-MM-DD or today; always also searches repealed articles."),
+}
+
+
+def limits(*names: str):
+    """Return what gives a command the options of these fields of `Query`."""
+
+    def decorated(command):
+        for name in reversed(names):
+            limit = LIMITS[name]
+            attributes, note = _LIMIT_KINDS[limit.kind]
+            option = click.option(
+                limit.option, name, metavar=limit.metavar, default=limit.default, help=limit.help + note, **attributes
+            )
+            command = option(command)
+        return command
+
+    return decorated
 
 
 corpus = path("--corpus", help="Corpus folder, or the name of a fetched corpus.  [default: the embedded sample]")

@@ -13,6 +13,7 @@ import click
 from statgraph.cli import options
 from statgraph.cli.terminal import TerminalProgress, visible
 from statgraph.errors import UsageError
+from statgraph.law.query import LIMITS, Query
 
 SNIPPET_CHARACTERS = 160
 LONGEST_SHOWN_TITLE = 300
@@ -34,21 +35,14 @@ _NO_RUN = "train one with 'statgraph train', name one with --run, or search a co
     "--corpus",
     help="Corpus folder, or the name of a fetched corpus, to search without a run and without training.",
 )
-@options.number("-k", default=10, help="Number of hits.")
+@options.limits("k")
 @options.json
 @options.path(
     "--questions",
     metavar="FILE",
     help="File with a question a line, or JSONL or CSV (id, text); prints one JSON line per question.",
 )
-@click.option("--code", "codes", metavar="TITLE", multiple=True, help="Search only this code; repeatable.")
-@click.option("--heading", metavar="PATH", default="", help="Search only under a heading: 'CODE > BOOK > TITLE'.")
-@click.option(
-    "--as-of",
-    metavar="DATE",
-    default="today",
-    help="Search the law in force on a day: YYYY-MM-DD or today; always also searches repealed articles.",
-)
+@options.limits(*(name for name in LIMITS if name != "k"))
 @click.option("--explain", is_flag=True, help="Explain each hit: what made its score, and the matching words.")
 @click.option("--trec", is_flag=True, help="With --questions: print a TREC run (qid Q0 docid rank score tag).")
 @options.reader
@@ -65,14 +59,12 @@ _NO_RUN = "train one with 'statgraph train', name one with --run, or search a co
 @options.engine_uri
 @options.device
 @options.precision
-def search(question: str | None, run: str | None, corpus: Path | None, k: int, questions: Path | None, **given) -> None:
+def search(question: str | None, run: str | None, corpus: Path | None, questions: Path | None, **given) -> None:
     """Find the articles that answer QUESTION.
 
     If the corpus says when its articles are in force, only those in force on --as-of are searched.
     """
     from statgraph.formats.importing import read_question_file
-    from statgraph.formats.tables import split_path
-    from statgraph.law.query import Query, queries_of
     from statgraph.retrieval.search.hits import nothing_fits
     from statgraph.retrieval.search.retriever import Retriever
 
@@ -80,8 +72,8 @@ def search(question: str | None, run: str | None, corpus: Path | None, k: int, q
     reader = options.reader_of(given)
     rewriter = options.rewriter_of(given["rewrite"], given["rewrite_model"])
     address = options.engine_address(given["engine"], given["engine_uri"], "--from")
-    limits = {"codes": given["codes"], "heading": split_path(given["heading"]), "as_of": given["as_of"]}
-    query = None if question is None else Query(question, k, **limits)
+    limits = {name: given[name] for name in LIMITS}
+    query = None if question is None else Query(question, **limits)
     folder = _folder_of_run(run, corpus)
     ids, texts = ([], []) if questions is None else read_question_file(questions)
     how = {"device": given["device"], "precision": given["precision"]}
@@ -94,7 +86,9 @@ def search(question: str | None, run: str | None, corpus: Path | None, k: int, q
         by, more = _BY_WORDS if retriever.by_words else _BY_VECTORS
         _announce(_UNTRAINED.format(by, corpus, more))
     if query is None:
-        _print_batch(retriever, ids, queries_of(texts, k, limits), given["min_probability"], trec=given["trec"])
+        _print_batch(
+            retriever, ids, [Query(text, **limits) for text in texts], given["min_probability"], trec=given["trec"]
+        )
         return
     notices = _notices(retriever, query) + [_NOTHING_FITS] * nowhere
     if len(hits) < n_found:

@@ -229,14 +229,12 @@ class LoadedRun:
         counts = np.bincount(self.tree.article_parents[allowed.rows], minlength=len(self.tree.headings))
         return self.tree.sums_below(counts.tolist())
 
-    def heading_path(self, heading_id: str | None) -> tuple[str, ...]:
-        """Return the path of the heading with an id; none for None.
+    def heading_path(self, heading_id: str) -> tuple[str, ...]:
+        """Return the path of the heading with an id.
 
         Raises:
             UsageError: if there is no such heading.
         """
-        if heading_id is None:
-            return ()
         row = self.heading_rows.get(heading_id)
         if row is None:
             raise UsageError(f"heading '{heading_id}': no heading has this id; take one from /api/headings")

@@ -144,7 +144,20 @@ def test_what_is_wrong_is_told(framework, run, tmp_path):
         framework.ask(framework.make(run=run), " ")
 
 
-def test_options_out_of_range_are_refused(langchain, llamaindex, run):
+def test_langchain_takes_limits_with_a_question(langchain, run):
+    retriever = langchain.make(run=run, k=1)
+    found = retriever.invoke("notice of the deposit", k=3, as_of="2019-01-01", codes=["Rent Code"])
+    assert [document.id for document in found] == ["N1", "D1", "K1"]
+    assert len(retriever.invoke("the deposit")) == 1
+    with pytest.raises(UsageError, match="unknown limit of a search 'asof'; choose from k, codes, heading, as_of"):
+        retriever.invoke("notice", asof="2019-01-01")
+
+
+def test_options_out_of_range_are_refused(langchain, llamaindex, haystack, run):
+    with pytest.raises(UsageError, match="unknown limit of a search 'asof'"):
+        haystack.make(run, asof="2019-01-01")
+    with pytest.raises(TypeError, match="asof"):
+        llamaindex.make(run, asof="2019-01-01")
     with pytest.raises(ValueError, match="greater than or equal to 1"):
         langchain.make(run=run, k=0)
     with pytest.raises(ValueError, match=r"asof\n  Extra inputs are not permitted"):

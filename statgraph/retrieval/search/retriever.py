@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from statgraph.errors import RewritingError, UsageError, as_called
 from statgraph.law.allowed_rows import AllowedRows, placed_rows
 from statgraph.law.citations.named_articles import HAS_NUMBER
-from statgraph.law.query import Query, Ranked, known_probabilities, queries_of
+from statgraph.law.query import LIMITS, Query, Ranked, known_probabilities, queries_of
 from statgraph.law.validity import ALWAYS
 from statgraph.retrieval.index.engines.contract import EngineAddress
 from statgraph.retrieval.search.explaining import Explainer
@@ -114,8 +114,8 @@ class Retriever:
             limits: the other fields of `Query`: `codes`, `heading`, `as_of`, `among`.
 
         Raises:
-            UsageError: as `Query` does, and if `among` holds anything but article rows, or a code or the heading is
-                unknown.
+            UsageError: as `Query` does, and if a limit, a code or the heading is unknown, or `among` holds anything but
+                article rows.
         """
         (query,) = queries_of([question], k, limits)
         (ranked,) = self._ranker.rank([query.text], query.k, self.allowed(query))
@@ -193,7 +193,7 @@ class Retriever:
         """Return why a search has no hits, and the remedy."""
         limited = self.has_dates and query.day is not None
         day = f"(--as-of {query.as_of})"
-        narrowed = [name for name, titles in (("--code", query.codes), ("--heading", query.heading)) if titles]
+        narrowed = [limit.option for name, limit in LIMITS.items() if limit.is_filter and getattr(query, name)]
         there = f" under {' and '.join(narrowed)}" if narrowed else ""
         if not self.by_words and not limited:
             return as_called(f"No article is{there}; leave out one of them")
