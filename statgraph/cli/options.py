@@ -99,12 +99,12 @@ precision = click.option(
     metavar="NAME",
     help="Precision of a BERT query encoder on CPU: float32, bfloat16, or int8 (needs `quicken --precision int8`).",
 )
-rewrite = click.option(
+_REWRITE = click.option(
     "--rewrite",
     metavar="URL",
     help="Also search by the question in the law's words: OpenAI-compatible endpoint that rewrites it, and is sent it.",
 )
-rewrite_model = click.option("--rewrite-model", metavar="NAME", help="Model to ask for at --rewrite.")
+_REWRITE_MODEL = click.option("--rewrite-model", metavar="NAME", help="Model to ask for at --rewrite.")
 _READER = click.option(
     "--reader",
     metavar="NAME",
@@ -203,20 +203,36 @@ def reader_of(given: dict[str, object]) -> str | None:
     return "" if none else name
 
 
+def searching(command):
+    """Give a command the options of how a run is searched; `searching_of` reads them."""
+    for option in (precision, device, engine_uri, engine, _REWRITE_MODEL, _REWRITE):
+        command = option(command)
+    return command
+
+
+def searching_of(given: dict[str, object]):
+    """Take these options, and those of `reader`, out of a command's; return what rewrites questions, None for nothing,
+    and how to load the run, as `Retriever.load` takes it.
+
+    Raises:
+        UsageError: if options contradict one another, or an engine or an endpoint is unknown.
+    """
+    from statgraph.retrieval.search.rewriting import Rewriter
+
+    how = {"reader": reader_of(given)}
+    url, model = given.pop("rewrite"), given.pop("rewrite_model")
+    if url is None and model is not None:
+        raise UsageError("--rewrite-model: needs the endpoint that has the model; add --rewrite URL")
+    rewriter = None if url is None else Rewriter(url, model or "")
+    how["engine"] = engine_address(given.pop("engine"), given.pop("engine_uri"), "--from")
+    return rewriter, how | {name: given.pop(name) for name in ("device", "precision")}
+
+
 def refuse(contradictions: Mapping[str, object]) -> None:
     """Raise UsageError with the first message whose value is true."""
     for message, applies in contradictions.items():
         if applies:
             raise UsageError(message)
-
-
-def rewriter_of(url: str | None, model: str | None):
-    """Return what rewrites questions at a URL, None without one."""
-    from statgraph.retrieval.search.rewriting import Rewriter
-
-    if url is None and model is not None:
-        raise UsageError("--rewrite-model: needs the endpoint that has the model; add --rewrite URL")
-    return None if url is None else Rewriter(url, model or "")
 
 
 def engine_address(name: str, uri: str | None, option: str):
