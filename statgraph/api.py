@@ -354,7 +354,7 @@ def evaluate(
         UsageError: if the split is unknown or empty, or an argument has the wrong type.
         RunError: if it is no finished run, or one of another corpus.
     """
-    from statgraph.retrieval.search.evaluating import measured, sets_of_split
+    from statgraph.retrieval.search.evaluating import compared_reports, sets_of_split
     from statgraph.retrieval.search.retriever import Retriever
     from statgraph.runs.run import Run as RunFolder
 
@@ -372,9 +372,8 @@ def evaluate(
     readers = (reader, None)  # of what it is compared with, its own
     retrievers = [Retriever.of(each, device=device, reader=own) for each, own in zip(opened, readers, strict=False)]
     baseline = "" if against is None else str(opened[1].folder)
-    first, *others = (
-        Evaluation(*measured(retrievers, corpus, split, name), name, baseline, caveats=caveats) for name in names
-    )
+    reports = {name: compared_reports(retrievers, corpus, split, name) for name in names}
+    first, *others = (Evaluation(*found, name, baseline, caveats=caveats) for name, found in reports.items())
     return replace(first, others={each.question_set: each for each in others})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +12,7 @@ from statgraph.law.query import COUNT, DAY, LIMITS, PATH, TEXTS
 from statgraph.retrieval.search.retriever import Retriever
 
 try:
-    from langchain_core.callbacks import CallbackManagerForRetrieverRun
+    from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
     from pydantic import ConfigDict, Field, PrivateAttr, create_model
@@ -57,3 +58,11 @@ class StatgraphRetriever(_LimitedRetriever):
         """Return the `k` best articles."""
         hits = self._retriever.search(query, **{name: getattr(self, name) for name in LIMITS} | limits)
         return [Document(page_content=hit.text, id=hit.article_id, metadata=hit_metadata(hit)) for hit in hits]
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, **limits: Any
+    ) -> list[Document]:
+        """Return the same, computed on a thread; LangChain's own would drop the limits."""
+        return await asyncio.to_thread(
+            self._get_relevant_documents, query, run_manager=run_manager.get_sync(), **limits
+        )

@@ -125,8 +125,8 @@ class LawTools:
             question=question,
             articles=[self._found(hit) for hit in hits],
             nothing_fits=nothing_fits(hits),
-            unknown_articles=retriever.unknown_articles(query),
-            corrected=retriever.corrected_words(query),
+            unknown_articles=retriever.unknown_articles(question),
+            corrected=retriever.corrected_words(question),
             searched=len(self._run) if allowed is None else len(allowed),
         )
 
@@ -138,10 +138,10 @@ class LawTools:
     def neighbours(self, article_id: ArticleId) -> Surroundings:
         """Return what stands around an article: its heading, its siblings, what it cites and what cites it."""
         row = self._row(article_id)
-        tree, surroundings = self._run.tree, self._run.surroundings
+        tree, graph = self._run.tree, self._run.graph
         siblings = [other for other in tree.child_articles[tree.article_parents[row]] if other != row]
         nearest = sorted(sorted(siblings, key=lambda other: abs(other - row))[:MAX_LISTED])
-        cites, cited_by = surroundings.refers_to(row), surroundings.referred_by(row)
+        cites, cited_by = graph.refers_to(row), graph.referred_by(row)
         return Surroundings(
             article=self._record(row),
             siblings=self._records(nearest),

@@ -85,6 +85,8 @@ class Limit:
         option: its spelling on the command line.
         metavar: what stands for the value in the command's help.
         default: the value that limits nothing.
+        words: what the page of a service calls it, by language, `en` among them; none where the page has a place of its
+            own for it, or does not offer it. It takes one text.
     """
 
     kind: str
@@ -92,6 +94,7 @@ class Limit:
     option: str
     metavar: str
     default: Any = None
+    words: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_filter(self) -> bool:

@@ -52,7 +52,7 @@ class Neighbourhood:
     cut: bool
 
 
-class Surroundings:
+class ArticleGraph:
     """The graph around each article, for drawing; what the training questions cite and is gone is left out."""
 
     def __init__(self, articles: ArticleStore, article_rows: Mapping[str, int], questions: Sequence[Question]):
@@ -144,7 +144,7 @@ class LoadedRun:
         tree: the headings above them.
         article_rows: the row of each article id.
         heading_ids: the id in addresses of each heading of the tree; `heading_rows` leads back.
-        surroundings: the graph around each article.
+        graph: the graph around each article.
     """
 
     def __init__(self, run: Path, **how: Any):
@@ -163,7 +163,7 @@ class LoadedRun:
         inputs = [opened.graph_inputs, *sorted(opened.members.glob(f"*/{opened.graph_inputs.name}"))]
         kept = next((folder for folder in inputs if folder.is_dir()), None)
         questions = () if kept is None else read_graph_inputs(kept).questions
-        self.surroundings = Surroundings(self.articles, self.article_rows, questions)
+        self.graph = ArticleGraph(self.articles, self.article_rows, questions)
 
     def __len__(self) -> int:
         return len(self.outlines)
@@ -172,7 +172,7 @@ class LoadedRun:
     def examples(self) -> list[str]:
         """Return a few short questions, spread over the law: training questions; without any, rubrics and headings, of
         those that a search finds an article for which stands under them."""
-        short = [question.text for question in self.surroundings.questions if len(question.text) <= LONGEST_EXAMPLE]
+        short = [question.text for question in self.graph.questions if len(question.text) <= LONGEST_EXAMPLE]
         if short:
             return _spread(short, MAX_EXAMPLES)
         rubrics = [outline.rubric for outline in self.outlines]

@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi import Query as QueryParameter
 from fastapi.concurrency import run_in_threadpool
-from prometheus_client import CONTENT_TYPE_LATEST
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from statgraph.law.query import LIMITS, PATH, Query
 from statgraph.law.validity import TODAY
@@ -76,8 +76,8 @@ async def search(asked: schemas.SearchRequest, request: Request, opened: Opened,
         setattr(request.state, WARNING, warning)
     explanations = await state.explain(opened, query, hits) if asked.explain else None
     found = await run_in_threadpool(answers.hit_answers, run, asked.question, hits, explanations)
-    unknown = await run_in_threadpool(run.retriever.unknown_articles, query)
-    corrected = await run_in_threadpool(run.retriever.corrected_words, query)
+    unknown = await run_in_threadpool(run.retriever.unknown_articles, asked.question)
+    corrected = await run_in_threadpool(run.retriever.corrected_words, asked.question)
     took_ms = 1000 * (time.perf_counter() - start)
     searched = len(run) if allowed is None else len(allowed)
     return schemas.SearchAnswer(
@@ -177,7 +177,7 @@ async def ready(run: Run) -> schemas.Status:
 )
 async def metrics(state: State) -> Response:
     """The service's metrics, in Prometheus's text format."""
-    return Response(state.metrics.text(), media_type=CONTENT_TYPE_LATEST)
+    return Response(generate_latest(state.metrics.registry), media_type=CONTENT_TYPE_LATEST)
 
 
 async def _edited(state: ServiceState, run: LoadedRun, **edits: object) -> schemas.Changed:

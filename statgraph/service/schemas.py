@@ -117,6 +117,9 @@ class About(BaseModel):
     signals: dict[str, dict[str, str]] = Field(
         description="Of an ensemble: what each source of its contributions says of an article, by language."
     )
+    limits: dict[str, dict[str, str]] = Field(
+        description="What the page calls the limits of a search that have no place of their own there, by language."
+    )
     feedback: bool
     version: str
 

@@ -72,15 +72,9 @@ def test_a_search_returns_what_is_cited(ask):
     assert found["searched"] == 4  # the old version is not today's law
 
 
-def test_a_search_says_which_articles_are_not_there(ask):
-    assert ask("search_law", question="deposit, article 99 of the Rent Code")[0]["unknown_articles"] == [
-        "99, Rent Code"
-    ]
-    assert ask("search_law", question="deposit, article 1")[0]["unknown_articles"] == []
-
-
-def test_a_search_says_which_words_it_read_as_others(ask):
-    assert ask("search_law", question="the depsoit")[0]["corrected"] == {"depsoit": "deposit"}
+def test_a_search_says_which_articles_are_not_there_and_which_words_it_read_as_others(ask):
+    found, _ = ask("search_law", question="the depsoit, article 99 of the Rent Code")
+    assert (found["unknown_articles"], found["corrected"]) == (["99, Rent Code"], {"depsoit": "deposit"})
 
 
 def test_a_search_is_limited_to_a_day_a_code_and_a_heading(ask):

@@ -62,7 +62,7 @@ def test_beyond_the_bound_questions_are_turned_away_and_later_taken(loaded_run, 
         with pytest.raises(ProblemError) as refused:
             await task
         assert len(under_way) == 3
-        assert "statgraph_questions_waiting 2.0" in state.metrics.text().decode()
+        assert state.metrics.registry.get_sample_value("statgraph_questions_waiting") == 2
         held.released.set()
         answers = await asyncio.gather(*under_way)
         assert [answer[0][:2] for answer in answers] == [("a", 1)] + [("b", 2)] * (len(under_way) - 1)
