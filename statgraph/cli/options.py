@@ -57,7 +57,7 @@ def of_setting(config_type: type, name: str, *, metavar: str = "N", **attributes
     return click.option(f"--{name.replace('_', '-')}", metavar=metavar, type=whole, **(known | attributes))
 
 
-# By kind of a limit: what click is told, and what the help adds.
+# By kind of a limit: how click reads it, and what the help adds.
 _LIMIT_KINDS = {
     COUNT: ({"type": WholeNumber(1)}, "."),
     TEXTS: ({"multiple": True}, "; repeatable."),

@@ -163,6 +163,20 @@ def _reload_signal() -> asyncio.Event:
 
 def _server(app: FastAPI, config: ServiceConfig) -> uvicorn.Server:
     log_as_json_lines()
+    stalled: set[tuple] = set()
+
+    async def close_stalled() -> None:
+        """Close the connections on which no request has begun since the last call."""
+        nonlocal stalled
+        waiting = {
+            (connection, connection.cycle)  # which is that of the last request
+            for connection in server.server_state.connections
+            if connection.cycle is None or connection.cycle.response_complete
+        }
+        for connection, _ in waiting & stalled:
+            connection.transport.close()
+        stalled = waiting
+
     settings = uvicorn.Config(
         app,
         http="h11",
@@ -173,8 +187,11 @@ def _server(app: FastAPI, config: ServiceConfig) -> uvicorn.Server:
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=int(config.timeout_s + _GRACE_S),
+        callback_notify=close_stalled,
+        timeout_notify=config.timeout_s,
     )
-    return uvicorn.Server(settings)
+    server = uvicorn.Server(settings)
+    return server
 
 
 def _run_until_signalled(server: uvicorn.Server, listener: socket.socket) -> None:

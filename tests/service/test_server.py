@@ -98,6 +98,19 @@ def client(port):
         yield connection
 
 
+@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHo"])
+def test_who_does_not_send_its_headers_is_left(client, sent):
+    client.sendall(sent)
+    assert client.recv(1) == b""
+
+
+def test_a_request_takes_its_time_once_its_headers_are_there(client):
+    client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na")
+    time.sleep(2.5)
+    client.sendall(b"b")
+    assert client.recv(1000).startswith(b"HTTP/1.1 200 OK")
+
+
 def test_who_does_not_read_its_answer_is_left(client):
     client.sendall(b"GET /long HTTP/1.1\r\nHost: x\r\n\r\n")
     time.sleep(1.5)
