@@ -153,20 +153,6 @@ def test_an_open_service_warms_up_unless_it_closes(loaded_run, monkeypatch):
     assert asked[0]()
 
 
-def test_the_error_of_one_question_is_its_own(loaded_run, held):
-    state = opened(loaded_run)
-    held.released.set()
-
-    async def run():
-        searches = (state.search(state.current, Query(question, 1)) for question in ("bad", "a"))
-        return await asyncio.gather(*searches, return_exceptions=True)
-
-    refused, answered = asyncio.run(run())
-    assert isinstance(refused, UsageError)
-    assert answered[0][0] == "a"
-    state.close()
-
-
 def test_closing_answers_what_is_under_way(loaded_run, held):
     state = opened(loaded_run)
 
