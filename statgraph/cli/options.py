@@ -61,7 +61,7 @@ def of_setting(config_type: type, name: str, *, metavar: str = "N", **attributes
 _LIMIT_KINDS = {
     COUNT: ({"type": WholeNumber(1)}, "."),
     TEXTS: ({"multiple": True}, "; repeatable."),
-    PATH: ({"type": HeadingPath()}, ": 'CODE > BOOK > TITLE'."),
+    PATH: ({"type": HeadingPath(), "default": ""}, ": 'CODE > BOOK > TITLE'."),
     DAY: ({}, ": YYYY-MM-DD or today; always also searches repealed articles."),
 }
 
@@ -73,9 +73,8 @@ def limits(*names: str):
         for name in reversed(names):
             limit = LIMITS[name]
             attributes, note = _LIMIT_KINDS[limit.kind]
-            option = click.option(
-                limit.option, name, metavar=limit.metavar, default=limit.default, help=limit.help + note, **attributes
-            )
+            about = {"default": limit.default, "metavar": limit.metavar, "help": limit.help + note}
+            option = click.option(limit.option, name, **about | attributes)
             command = option(command)
         return command
 
