@@ -29,9 +29,6 @@ def embed(
     Run again, it goes on where it was stopped. Every machine must reach --corpus and --out; the encoder is sent along.
     `statgraph update --vectors URI` takes the vectors into a run, and of a run with a graph enriches them by it.
     """
-    from statgraph.extras import require
-
-    require("sharding", "ray")
     from statgraph.contrib.sharding.ray_embedding import Embedding
     from statgraph.contrib.sharding.ray_embedding import embed as embed_corpus
     from statgraph.runs.run import Run
