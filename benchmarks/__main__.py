@@ -10,16 +10,14 @@ embedded sample and the newest run, which the present commit must have trained. 
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import page
-from benchmarks.registry import MEASURES, OF_A_RUN, WHEN_NAMED
-from benchmarks.results import save_results
+from benchmarks.registry import MEASURES, OF_A_RUN, WHEN_NAMED, measure_named
+from benchmarks.results import save_results, write_pages
 from benchmarks.settings import Settings
 from statgraph.errors import StatgraphError
 from statgraph.law.catalogue import sample_folder
@@ -54,7 +52,7 @@ def main() -> int:
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
     if not arguments.quick:
-        page.write()
+        write_pages()
     return len(failed)
 
 
@@ -76,7 +74,7 @@ def _measure(name: str, arguments: argparse.Namespace) -> None:
     print(f"== {name}", flush=True)
     corpus = arguments.corpus or sample_folder()
     settings = Settings(corpus, arguments.run, arguments.quick, arguments.any_commit)
-    rows = importlib.import_module(MEASURES[name]).measure(settings)
+    rows = measure_named(name)(settings)
     if name in OF_A_RUN:
         rows = settings.marked(rows)
     for row in rows:

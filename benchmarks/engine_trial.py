@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.clustered import ClusteredVectors
-from benchmarks.trial_steps import print_step
+from benchmarks.index_trial import ClusteredVectors
+from benchmarks.processes import print_step
 from statgraph.law.allowed_rows import ANYWHERE, Where
 from statgraph.registry import ENGINES
 from statgraph.retrieval.index.engines.contract import Columns, State

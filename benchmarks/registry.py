@@ -1,36 +1,39 @@
-"""The measures of `make bench`, in the order of the table: name -> module with `measure(settings) -> list[Row]`."""
+"""The measures of `make bench`, in the order of the table: name -> module of `benchmarks.measures`, and its function
+that takes `Settings` and returns rows."""
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Callable
+
 MEASURES = {
-    "importing": "benchmarks.measures.importing",
-    "loading": "benchmarks.measures.loading",
-    "graph_building": "benchmarks.measures.graph_building",
-    "attention": "benchmarks.measures.attention",
-    "sampling": "benchmarks.measures.sampling",
-    "stage2_epoch": "benchmarks.measures.stage2_epoch",
-    "embedding": "benchmarks.measures.embedding",
-    "on_gpu": "benchmarks.measures.on_gpu",
-    "query": "benchmarks.measures.query",
-    "query_static": "benchmarks.measures.query",
-    "ensemble_query": "benchmarks.measures.ensemble_query",
-    "callers": "benchmarks.measures.callers",
-    "index_kinds": "benchmarks.measures.index_kinds",
-    "index_largest": "benchmarks.measures.index_largest",
-    "engines": "benchmarks.measures.engines",
-    "engines_million": "benchmarks.measures.engines_million",
-    "serving": "benchmarks.measures.serving",
-    "updating": "benchmarks.measures.updating",
-    "updating_static": "benchmarks.measures.updating",
-    "step_memory": "benchmarks.measures.step_memory",
-    "ensemble_training": "benchmarks.measures.ensemble_training",
-    "ensemble_training_long": "benchmarks.measures.ensemble_training",
-    "cold_start": "benchmarks.measures.cold_start",
-    "known_tools": "benchmarks.measures.known_tools",
+    "importing": "importing:measure",
+    "graph_building": "graph_building:measure",
+    "attention": "attention:measure",
+    "embedding": "embedding:measure",
+    "on_gpu": "on_gpu:measure",
+    "query": "query:measure",
+    "query_static": "query:measure",
+    "ensemble_query": "ensemble_query:measure",
+    "callers": "callers:measure",
+    "index_kinds": "indexes:measure_kinds",
+    "index_largest": "indexes:measure_largest",
+    "engines": "engines:measure",
+    "engines_million": "engines:measure_million",
+    "serving": "serving:measure",
+    "updating": "updating:measure",
+    "updating_static": "updating:measure",
+    "step_memory": "step_memory:measure",
+    "ensemble_training": "ensemble_training:measure",
+    "ensemble_training_long": "ensemble_training:measure",
+    "cold_start": "cold_start:measure",
+    "known_tools": "known_tools:measure",
 }
 
 # These measure a trained run, which the present commit must have trained.
-OF_A_RUN = ("loading", "query", "ensemble_query", "callers", "serving", "updating", "updating_static", "cold_start")
+OF_A_RUN = (
+    "query", "query_static", "ensemble_query", "callers", "serving", "updating", "updating_static", "cold_start"
+)  # fmt: skip
 
 # Run only when named: the first two take ten minutes or more and gigabytes of disk, the last an hour and other tools.
 # The others want a run on the static encoder or of an ensemble, or train one, of short questions and of long ones.
@@ -38,3 +41,9 @@ WHEN_NAMED = (
     "index_largest", "engines_million", "query_static", "ensemble_query", "updating_static", "ensemble_training",
     "ensemble_training_long", "known_tools"
 )  # fmt: skip
+
+
+def measure_named(name: str) -> Callable:
+    """Return the function of a measure."""
+    module, _, function = MEASURES[name].partition(":")
+    return getattr(importlib.import_module(f"benchmarks.measures.{module}"), function)

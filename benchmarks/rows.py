@@ -1,10 +1,11 @@
-"""A row of the performance table: what was asked, what was reached, and the figures behind it."""
+"""A row of the performance table, and the times of rivals that take turns behind it."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-
-from benchmarks.side_by_side import Spread
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -29,14 +30,51 @@ class Row:
     figures: dict = field(default_factory=dict)
     note: str = ""
 
-    def to_dict(self) -> dict:
-        """Return the row as JSON values."""
-        return asdict(self)
-
 
 def not_measured(what: str, *, against: str, asked: str, why: str) -> Row:
     """Return the row of what cannot be measured here."""
     return Row(what, against, asked, "not measured", None, {}, why)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The median of some values, and their range."""
+
+    median: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Spread:
+        """Return the spread of values; there must be one at least."""
+        return cls(statistics.median(values), min(values), max(values))
+
+
+def taking_turns(
+    works: Mapping[str, Callable[[], object]], *, rounds: int, warm_up: bool = True
+) -> dict[str, list[float]]:
+    """Return the seconds of each work by round: A B C, A B C, ... Whatever else the machine does falls on all of them.
+
+    Args:
+        works: what to time, by name.
+        rounds: how often each is timed.
+        warm_up: whether each runs once before, untimed.
+    """
+    if warm_up:
+        for work in works.values():
+            work()
+    seconds: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(rounds):
+        for name, work in works.items():
+            start = time.perf_counter()
+            work()
+            seconds[name].append(time.perf_counter() - start)
+    return seconds
+
+
+def times_faster(ours: Sequence[float], theirs: Sequence[float]) -> Spread:
+    """Return how many times faster `ours` is than `theirs`: the spread of each round's ratio."""
+    return Spread.of([their / our for our, their in zip(ours, theirs, strict=True)])
 
 
 def ratio_text(ratio: Spread) -> str:

@@ -411,9 +411,9 @@ def update(
 
     folder, texts = local_run(run), TextVectors(device, progress)
     if vectors is not None:
-        from statgraph.contrib.sharding.text_vectors import vectors_at
+        from statgraph.contrib.sharding.vector_shards import ShardVectors, VectorShards
 
-        texts = vectors_at(vectors)(device, progress)
+        texts = ShardVectors(device, progress, shards=VectorShards(vectors))
     place = None if out is None else Path(out)
     summary = update_run(folder, checked_corpus(corpus), out=place, dry_run=dry_run, full=full, texts=texts)
     updated = Run(folder) if dry_run else Run(summary.run, corpus)

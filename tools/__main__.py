@@ -5,20 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 
 from statgraph.artifacts import write_text
-from tools import cli_page, fidelity_page, notebook, public_sets_page, results_page
+from statgraph.studies.table_files import markdown_beside
+from tools import fidelity_page, results_page
+from tools.pages import cli_page, notebook, public_sets_page
 
 DOCS = Path(__file__).parents[1] / "docs"
 
 
 def pages() -> dict[Path, str]:
     """Return each page's path with its text."""
-    results, public_sets = DOCS / "tables.md", DOCS / "public-sets.md"
+    tables, public_sets, results = DOCS / "tables.md", DOCS / "public-sets.md", DOCS / "results"
     return {
-        DOCS / "cli.md": cli_page.page(),
-        public_sets: public_sets_page.page(public_sets.read_text(encoding="utf-8")),
+        DOCS / "cli.md": cli_page(),
+        public_sets: public_sets_page(public_sets.read_text(encoding="utf-8")),
         DOCS / "fidelity.md": fidelity_page.page(fidelity_page.read_values()),
-        DOCS / "tutorial.ipynb": notebook.notebook((DOCS / "tutorial.md").read_text(encoding="utf-8")),
-        results: results_page.page(results.read_text(encoding="utf-8"), DOCS / "results"),
+        DOCS / "tutorial.ipynb": notebook((DOCS / "tutorial.md").read_text(encoding="utf-8")),
+        tables: results_page.page(tables.read_text(encoding="utf-8"), results),
+        **{markdown_beside(path): results_page.table_page(path) for path in sorted(results.glob("*.json.gz"))},
     }
 
 

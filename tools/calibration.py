@@ -28,7 +28,7 @@ from statgraph.retrieval.ranking.calibration import Calibration, Evidence, stand
 from statgraph.retrieval.search.ensemble_run import learnt_from, read_ensemble
 from statgraph.runs.run import Run
 from statgraph.systems import calibrating
-from tools.small_laws import small_laws
+from tools.official_acts import small_laws
 
 _SAMPLE = Path(__file__).parents[1] / "data" / "sample"
 _OFF_TOPIC = Path(__file__).with_name("off_topic.tsv")  # none of which any calibration has seen

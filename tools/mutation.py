@@ -17,44 +17,22 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 REPO = Path(__file__).parents[1]
 WORK = REPO / ".mutants"
 SLOWEST, LEAST_TIMEOUT_S = 5.0, 30.0  # a mutant that takes this many times the tests' own time has been noticed
-
-
-@dataclass(frozen=True)
-class Target:
-    """Modules to mutate (files or folders under statgraph/) and the tests that must notice it (under tests/)."""
-
-    modules: tuple[str, ...]
-    tests: tuple[str, ...]
-
-
-TARGETS = {
-    "negatives": Target(("negatives",), ("negatives",)),
-    "losses": Target(("training/losses.py",), ("training/test_losses.py", "training/test_stage1.py")),
-    "blocks": Target(("graph/blocks.py",), ("graph",)),
-    "updating": Target(("systems/updating",), ("systems/updating",)),
-    "metrics": Target(("evaluation/metrics.py",), ("evaluation/test_metrics.py",)),
-    "signals": Target(("signals", "ranking/long_questions.py"), ("signals", "ranking")),
-    "parts": Target(
-        ("runs/parts.py", "corpus/query.py", "settings.py"), ("runs", "corpus/test_query.py", "test_settings.py")
-    ),
+# What is mutated (files or folders under statgraph/) and the tests that must notice it (under tests/).
+TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "negatives": (("training/negatives",), ("training/negatives",)),
+    "losses": (("training/losses.py",), ("training/test_losses.py", "training/test_stage1.py")),
+    "blocks": (("graph/blocks.py",), ("graph",)),
+    "updating": (("systems/updating",), ("systems/updating",)),
+    "metrics": (("evaluation/metrics.py",), ("evaluation/test_metrics.py",)),
+    "signals": (("retrieval/signals", "retrieval/ranking"), ("retrieval/signals", "retrieval/ranking")),
+    "parts": (("runs/parts.py", "law/query.py", "settings.py"), ("runs", "law/test_query.py", "test_settings.py")),
 }
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of one mutant: its place, its operator, whether a test failed, and the difference it made."""
-
-    place: str
-    operator: str
-    killed: bool
-    diff: str
 
 
 def main() -> int:
@@ -70,20 +48,17 @@ def main() -> int:
     lines, survivors = ["| target | mutants | tried | killed | s per mutant |", "| --- | --- | --- | --- | --- |"], []
     for name in arguments.targets or TARGETS:
         copy = _copied(name)
-        own_s = _tests_alone(copy, TARGETS[name].tests)
-        if own_s is None:
+        start = time.perf_counter()
+        if subprocess.run(_test_command(name), cwd=copy, env=_environment(copy), capture_output=True).returncode:
             print(f"{name}: its tests fail without a mutant; fix them first", file=sys.stderr)
             return 1
-        start = time.perf_counter()
-        n_mutants, outcomes = _tried(name, copy, own_s, most=arguments.most, seed=arguments.seed)
-        each_s = (time.perf_counter() - start) / max(1, len(outcomes))
-        killed = sum(outcome.killed for outcome in outcomes)
-        lines.append(f"| {name} | {n_mutants} | {len(outcomes)} | {killed} | {each_s:.1f} |")
-        survivors += [outcome for outcome in outcomes if not outcome.killed]
+        own_s, start = time.perf_counter() - start, time.perf_counter()
+        n_mutants, n_tried, survived = _tried(name, copy, own_s, most=arguments.most, seed=arguments.seed)
+        each_s = (time.perf_counter() - start) / max(1, n_tried)
+        lines.append(f"| {name} | {n_mutants} | {n_tried} | {n_tried - len(survived)} | {each_s:.1f} |")
+        survivors += survived
         print(lines[-1], file=sys.stderr, flush=True)
-    print("\n".join(lines))
-    for survivor in survivors:
-        print(f"\n`{survivor.place}` ({survivor.operator})\n\n```diff\n{survivor.diff}\n```")
+    print("\n".join([*lines, *survivors]))
     return 0
 
 
@@ -99,15 +74,8 @@ def _copied(name: str) -> Path:
     return copy
 
 
-def _tests_alone(copy: Path, tests: Sequence[str]) -> float | None:
-    """Return the seconds that the tests take without a mutant, or None if they fail."""
-    start = time.perf_counter()
-    passed = subprocess.run(_test_command(tests), cwd=copy, env=_environment(copy), capture_output=True).returncode == 0
-    return time.perf_counter() - start if passed else None
-
-
-def _test_command(tests: Iterable[str]) -> list[str]:
-    return [sys.executable, "-m", "pytest", "-x", "-q", *(f"tests/{path}" for path in tests)]
+def _test_command(name: str) -> list[str]:
+    return [sys.executable, "-m", "pytest", "-x", "-q", *(f"tests/{path}" for path in TARGETS[name][1])]
 
 
 def _environment(copy: Path) -> dict[str, str]:
@@ -115,45 +83,41 @@ def _environment(copy: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
 
 
-def _tried(name: str, copy: Path, own_s: float, *, most: int, seed: int) -> tuple[int, list[Outcome]]:
-    """Return the number of mutants of a target, and what became of those that were drawn."""
+def _tried(name: str, copy: Path, own_s: float, *, most: int, seed: int) -> tuple[int, int, list[str]]:
+    """Return the number of mutants of a target, how many were drawn and tried, and what each survivor changed."""
     from cosmic_ray.work_db import WorkDB, use_db
     from cosmic_ray.work_item import TestOutcome, WorkerOutcome, WorkResult
 
-    target, session = TARGETS[name], copy / "session.sqlite"
+    session = copy / "session.sqlite"
     (copy / "cosmic-ray.toml").write_text(
         "[cosmic-ray]\n"
-        f"module-path = {json.dumps([f'statgraph/{path}' for path in target.modules])}\n"
+        f"module-path = {json.dumps([f'statgraph/{path}' for path in TARGETS[name][0]])}\n"
         f"timeout = {max(LEAST_TIMEOUT_S, SLOWEST * own_s):.0f}\n"
         "excluded-modules = []\n"
-        f"test-command = {json.dumps(' '.join(_test_command(target.tests)))}\n"
+        f"test-command = {json.dumps(' '.join(_test_command(name)))}\n"
         '[cosmic-ray.distributor]\nname = "local"\n',
         encoding="utf-8",
     )
     _cosmic_ray(copy, "init", "cosmic-ray.toml", session.name)
     with use_db(session, WorkDB.Mode.open) as database:
-        items = sorted(
-            (item for item in database.work_items if not _in_annotation(copy, item.mutations[0])),
-            key=lambda item: (
-                str(item.mutations[0].module_path),
-                item.mutations[0].start_pos,
-                item.mutations[0].occurrence,
-            ),
+        mutations = {item.job_id: item.mutations[0] for item in database.work_items}
+        evaluated = sorted(
+            (job for job, mutation in mutations.items() if not _in_annotation(copy, mutation)),
+            key=lambda job: (str(mutations[job].module_path), mutations[job].start_pos, mutations[job].occurrence),
         )
-        drawn = {item.job_id for item in random.Random(seed).sample(items, min(most, len(items)))}
-        left_out = [item.job_id for item in database.work_items if item.job_id not in drawn]
+        drawn = random.Random(seed).sample(evaluated, min(most, len(evaluated)))
+        left_out = [job for job in mutations if job not in drawn]
         database.set_multiple_results(left_out, WorkResult(worker_outcome=WorkerOutcome.SKIPPED))
     _cosmic_ray(copy, "exec", "cosmic-ray.toml", session.name)
     with use_db(session, WorkDB.Mode.open) as database:
         results = dict(database.results)
-    outcomes = []
-    for item in items:
-        if item.job_id in drawn:
-            mutation, result = item.mutations[0], results[item.job_id]
-            place = f"{mutation.module_path}:{mutation.start_pos[0]}"
-            killed = result.test_outcome != TestOutcome.SURVIVED
-            outcomes.append(Outcome(place, mutation.operator_name, killed, (result.diff or "").strip()))
-    return len(items), outcomes
+    survivors = [
+        f"\n`{mutations[job].module_path}:{mutations[job].start_pos[0]}` ({mutations[job].operator_name})\n\n"
+        f"```diff\n{(results[job].diff or '').strip()}\n```"
+        for job in evaluated
+        if job in drawn and results[job].test_outcome == TestOutcome.SURVIVED
+    ]
+    return len(evaluated), len(drawn), survivors
 
 
 def _cosmic_ray(copy: Path, *arguments: str) -> None:
@@ -164,13 +128,15 @@ def _cosmic_ray(copy: Path, *arguments: str) -> None:
 def _in_annotation(copy: Path, mutation) -> bool:
     """Return whether a mutation changes a type annotation, which nothing evaluates."""
     tree = ast.parse((copy / mutation.module_path).read_text(encoding="utf-8"))
-    annotations = []
-    for node in ast.walk(tree):
-        annotations += [getattr(node, name, None) for name in ("annotation", "returns")]
+    annotations: Sequence[ast.expr] = [
+        annotation
+        for node in ast.walk(tree)
+        for annotation in (getattr(node, "annotation", None), getattr(node, "returns", None))
+        if annotation is not None
+    ]
     return any(
         (found.lineno, found.col_offset) <= mutation.start_pos < (found.end_lineno, found.end_col_offset)
         for found in annotations
-        if found is not None
     )
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,12 @@ import yaml
 from statgraph import Corpus, import_corpus, train
 from statgraph.artifacts import write_text
 from statgraph.cli.main import run_command
+from statgraph.law.records import Question
 from statgraph.retrieval.search.hits import Hit
 
 QUESTIONS = Path(__file__).with_suffix(".yaml")
+_LAWS = Path(__file__).parents[1] / "tests" / "laws"
+_WRITTEN = "household-services", "vereine"
 PAGE = Path(__file__).parents[1] / "docs" / "official-acts.md"
 SHOWN = 3
 SYSTEMS = ("bm25", "ensemble")
@@ -79,6 +83,36 @@ def page(rows: Sequence[Sequence[str]], ranks_by_system: Mapping[str, list[int]]
         "`python -m tools.official_acts` writes this page.",
     ]
     return "\n".join(lines) + "\n"
+
+
+def small_laws(acts: Path) -> Iterator[Corpus]:
+    """Yield the laws that are asked in everyday words, with their questions as dev: two and six of the tests, and the
+    ten acts.
+
+    Args:
+        acts: the folder with the files of the ten acts, which are not part of the project.
+    """
+    for name in _WRITTEN:
+        law = import_corpus(_LAWS / name, "jsonl")
+        yield replace(law, questions=tuple(replace(question, split="dev") for question in law.questions))
+    official = _LAWS / "official_acts"
+    for name, asked in yaml.safe_load((official / "questions.yaml").read_text(encoding="utf-8")).items():
+        yield _with_questions(import_corpus(official / f"{name}.xml"), asked)
+    for entry in yaml.safe_load(QUESTIONS.read_text(encoding="utf-8")):
+        yield _with_questions(import_corpus(acts / entry["file"], "xml"), entry["questions"])
+
+
+def _with_questions(law: Corpus, asked: Sequence[tuple[str, Sequence[str]]]) -> Corpus:
+    questions = [
+        Question(
+            question_id=f"q{place}",
+            text=text,
+            article_ids=tuple(article.article_id for article in law.articles if is_answer(article, numbers)),
+            split="dev",
+        )
+        for place, (text, numbers) in enumerate(asked)
+    ]
+    return replace(law, questions=tuple(questions))
 
 
 @click.command(help=__doc__)

@@ -1,10 +1,10 @@
-"""A release: version, dated changelog, wheels and source distributions that were checked, one commit and its tag.
+"""A release: version, dated changelog, checked wheel and source distribution, one commit and its tag.
 
-    python -m tools.release 0.2.0 [--dry-run]             # pip install build twine
+    python -m tools.release 0.1.0 [--dry-run]             # pip install build twine
 
-All is done in a clone of the last commit: a release that fails leaves nothing in the checkout, and with --dry-run a
-whole one leaves neither commit nor tag. dist/VERSION/ has what was built, and NOTES.md. Nothing is pushed or uploaded:
-the last line prints how.
+All is done in a worktree of the last commit: a release that fails leaves nothing in the checkout, and with --dry-run
+there is neither commit nor tag. dist/VERSION/ has what was built, and NOTES.md. Nothing is pushed or uploaded: the last
+line prints how.
 """
 
 from __future__ import annotations
@@ -47,23 +47,20 @@ def release(
     """
     _check_ready(repo, version)
     with tempfile.TemporaryDirectory() as folder:
-        clone, out = Path(folder) / "clone", Path(folder) / version
-        _run("git", "clone", "--quiet", repo, clone, cwd=repo)
-        notes = _write_version(clone, version, date)
-        out.mkdir()
-        (build or build_all)(clone, out)
-        (out / "NOTES.md").write_text(notes, encoding="utf-8")
-        identity = [
-            part
-            for key in ("user.name", "user.email")
-            for part in ("-c", f"{key}={_run('git', 'config', key, cwd=repo)}")
-        ]
-        _run("git", *identity, "commit", "--quiet", "--all", "--message", f"Release {version}", cwd=clone)
-        message = ("--cleanup=verbatim", "--message", notes)
-        _run("git", *identity, "tag", "--annotate", f"v{version}", *message, cwd=clone)
-        shutil.copytree(out, repo / "dist" / version)
-        if not dry_run:
-            _run("git", "pull", "--quiet", "--ff-only", "--tags", clone, "HEAD", cwd=repo)
+        tree, out = Path(folder) / "statgraph", Path(folder) / version
+        _run("git", "worktree", "add", "--quiet", "--detach", tree, cwd=repo)
+        try:
+            notes = _write_version(tree, version, date)
+            out.mkdir()
+            (build or build_all)(tree, out)
+            (out / "NOTES.md").write_text(notes, encoding="utf-8")
+            shutil.copytree(out, repo / "dist" / version)
+            if not dry_run:
+                _run("git", "commit", "--quiet", "--all", "--message", f"Release {version}", cwd=tree)
+                _run("git", "merge", "--quiet", "--ff-only", _run("git", "rev-parse", "HEAD", cwd=tree), cwd=repo)
+                _run("git", "tag", "--annotate", f"v{version}", "--cleanup=verbatim", "--message", notes, cwd=repo)
+        finally:
+            _run("git", "worktree", "remove", "--force", tree, cwd=repo)
     return notes
 
 
@@ -75,7 +72,7 @@ def build_all(repo: Path, out: Path) -> None:
 
 def _check_ready(repo: Path, version: str) -> None:
     if not re.fullmatch(r"\d+\.\d+\.\d+", version):
-        raise ReleaseError(f"{version}: not a version; write it like 0.2.0")
+        raise ReleaseError(f"{version}: not a version; write it like 0.1.0")
     if changed := _run("git", "status", "--porcelain", cwd=repo):
         raise ReleaseError(f"{changed.splitlines()[0].split()[-1]}: not committed; commit or stash what changed")
     if _run("git", "tag", "--list", f"v{version}", cwd=repo):

@@ -1,4 +1,4 @@
-"""The tables on docs/tables.md: those of docs/results/, the p-values of differences adjusted over the whole page."""
+"""The tables of docs/results/, each on its page, and on docs/tables.md with p-values adjusted over the whole page."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from statgraph.evaluation.significance import SIGNIFICANCE_LEVEL, Comparison, adjusted_p_values
-from statgraph.studies.rendering import PAPER, header, line, main_table
-from statgraph.studies.spec import RowSpec, TableSpec
+from statgraph.evaluation.metrics import QuestionMetrics
+from statgraph.evaluation.significance import SIGNIFICANCE_LEVEL, Comparison, Estimate, adjusted_p_values
+from statgraph.retrieval.search.evaluating import SplitMetrics
+from statgraph.studies.analyses import LINES
+from statgraph.studies.rendering import PAPER, header, line, main_table, opening, table_text
+from statgraph.studies.spec import TableSpec
+from statgraph.studies.store import RunResult
 from statgraph.studies.summary import ALL, RowSummary, SeedSummary
-from statgraph.studies.table_files import read_values, row_spec_of
+from statgraph.studies.table_files import about_of, read_values, spec_of
 
 _FIGURES, _DIFFERENCES = _TABLES = "| row | seeds |", "| row | against |"
 _LINK = re.compile(r"\(results/([\w-]+)\.md\)")
@@ -31,7 +35,7 @@ def page(text: str, folder: Path) -> str:
     """
     lines = text.splitlines()
     linked = {number: _linked_below(lines[number:]) for number, row in enumerate(lines) if row.startswith(_TABLES)}
-    tables = {name: _read(folder / f"{name}.json.gz") for name in dict.fromkeys(linked.values())}
+    tables = {name: _saved_table(read_values(folder / f"{name}.json.gz")) for name in dict.fromkeys(linked.values())}
     p_values = {}
     for _, rows in tables.values():
         for stratum, metric, comparison in _comparisons(rows):
@@ -57,28 +61,48 @@ def _linked_below(lines: Sequence[str]) -> str:
     return link[1]
 
 
-def _read(path: Path) -> tuple[TableSpec, list[RowSummary]]:
-    """Return a saved table and its rows as they were summed up when it was made."""
+def table_page(path: Path) -> str:
+    """Return the Markdown of a saved table, as `statgraph reproduce` wrote it: its figures are those of the summary in
+    the file, its picture is the PNG beside it.
+
+    Raises:
+        RunError: if the file cannot be read.
+    """
     values = read_values(path)
+    figure = path.with_name(path.name.replace(".json.gz", ".png"))
+    picture = figure.name if figure.is_file() else ""
+    spec, rows = _saved_table(values)
+    if spec.analysis:
+        lines = [*opening(spec, about_of(values)), *LINES[spec.analysis](values), "", f"![{spec.title}]({picture})"]
+        return "\n".join(lines) + "\n"
+    return table_text(spec, rows, about_of(values), picture=picture)
+
+
+def _saved_table(values: Mapping) -> tuple[TableSpec, list[RowSummary]]:
+    """Return a table and its rows as they were summed up when it was made, without the metrics of each run."""
+    spec, runs = spec_of(values), values.get("runs", {})
+    no_metrics = SplitMetrics((), QuestionMetrics({}), {})
     rows = [
         RowSummary(
-            row_spec_of(row),
-            dict.fromkeys(row["seeds"]),
-            {
-                stratum: {metric: SeedSummary(**value) for metric, value in saved["metrics"].items()}
-                for stratum, saved in row["strata"].items()
-            },
+            row_spec,
+            {seed: RunResult(no_metrics, runs.get(f"{row_spec.name}, seed {seed}", {})) for seed in row["seeds"]},
+            {stratum: _each(saved["metrics"], SeedSummary) for stratum, saved in row["strata"].items()},
             {stratum: saved["n_questions"] for stratum, saved in row["strata"].items()},
             row["against"],
+            {stratum: _each(saved, Comparison) for stratum, saved in row["differences"].items()},
+            {stratum: _each(saved, Estimate) for stratum, saved in row.get("intervals", {}).items()},
             {
-                stratum: {metric: Comparison(**value) for metric, value in saved.items()}
-                for stratum, saved in row["differences"].items()
+                stratum: {metric: (signal, Comparison(**value)) for metric, (signal, value) in saved.items()}
+                for stratum, saved in row.get("best_signals", {}).items()
             },
         )
-        for row in values["rows"]
+        for row_spec, row in zip(spec.rows, values.get("rows", ()), strict=True)
     ]
-    specs: tuple[RowSpec, ...] = tuple(row.spec for row in rows)
-    return TableSpec(values["table"], values["title"], values["source"], metrics=values["metrics"], rows=specs), rows
+    return spec, rows
+
+
+def _each(saved: Mapping[str, Mapping], kind: type) -> dict:
+    return {metric: kind(**value) for metric, value in saved.items()}
 
 
 def _comparisons(rows: Sequence[RowSummary]) -> Iterator[tuple[str, str, Comparison]]:

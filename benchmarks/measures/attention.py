@@ -8,9 +8,8 @@ from dataclasses import replace
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from benchmarks.rows import Row, ratio_text
+from benchmarks.rows import Row, Spread, ratio_text, taking_turns, times_faster
 from benchmarks.settings import Settings
-from benchmarks.side_by_side import Spread, taking_turns, times_faster
 from statgraph.graph.blocks import Block, whole_graph_block
 from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.dgl_loader import load_dgl

@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from benchmarks.measures.query import PLAIN, K, overlap, plain_search, precisions
-from benchmarks.rows import Row, ratio_text
+from benchmarks.rows import Row, Spread, ratio_text, taking_turns, times_faster
 from benchmarks.settings import Settings
-from benchmarks.side_by_side import Spread, taking_turns, times_faster
 from statgraph.retrieval.search.batching import QuestionBatcher
 from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs.run import Run

@@ -11,9 +11,8 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from benchmarks.rows import Row, ratio_text
+from benchmarks.rows import Row, ratio_text, taking_turns, times_faster
 from benchmarks.settings import Settings
-from benchmarks.side_by_side import taking_turns, times_faster
 from statgraph.device import inference_dtype
 from statgraph.encoders.article_text import article_text
 from statgraph.encoders.backbone import Backbone

@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from benchmarks.measures.query import PAUSE_S, dev_quality, seconds_of
-from benchmarks.rows import Row, ratio_text, seconds_text
+from benchmarks.rows import Row, Spread, ratio_text, seconds_text, times_faster
 from benchmarks.settings import Settings
-from benchmarks.side_by_side import Spread, times_faster
 from statgraph.encoders.inference.onnx_query import QUERY_GRAPHS
 from statgraph.encoders.inference.static_query import read_static_encoder
 from statgraph.errors import RunError

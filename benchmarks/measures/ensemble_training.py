@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from benchmarks.command_peak import peak_of
+from benchmarks.processes import peak_of
 from benchmarks.rows import Row
 from benchmarks.settings import Settings
 from statgraph.law.store import read_corpus
@@ -22,7 +22,7 @@ def measure(settings: Settings) -> list[Row]:
         run, cache = Path(folder) / "run", Path(folder) / "cache"
         command = ["train", "--fast"] if settings.quick else ["train"]
         options = ["--corpus", str(settings.corpus), "--device", "cpu", "--out", str(run)]
-        taken = peak_of([*command, *options], STATGRAPH_CACHE=str(cache))
+        seconds, peak_mib = peak_of([*command, *options], STATGRAPH_CACHE=str(cache))
         steps = "; ".join(f"{step['name']} {step['seconds']:.3g} s" for step in Run.read(run).steps)
     about = f"{corpus.name}, {len(corpus.articles):,} articles, {len(corpus.split('train')):,} questions"
     return [
@@ -30,9 +30,9 @@ def measure(settings: Settings) -> list[Row]:
             f"`{' '.join(command)}`, embedding included: {about}",
             "",
             "" if minutes is None else f"under {minutes} min",
-            f"{taken.seconds / 60:.1f} min, {taken.peak_mib:,} MiB",
-            None if minutes is None else taken.seconds < 60 * minutes,
-            {"s": taken.seconds, "peak_mib": taken.peak_mib},
+            f"{seconds / 60:.1f} min, {peak_mib:,} MiB",
+            None if minutes is None else seconds < 60 * minutes,
+            {"s": seconds, "peak_mib": peak_mib},
             f"By step: {steps}.",
         )
     ]

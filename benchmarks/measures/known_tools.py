@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from benchmarks.known_tools.law import VECTORS
 from benchmarks.known_tools.one import read_law
+from benchmarks.processes import output_of
 from benchmarks.rows import Row, not_measured
 from benchmarks.settings import Settings
 from statgraph.law.catalogue import sample_folder
@@ -60,14 +59,11 @@ def measured(tool: str, law: Path, folder: Path) -> dict[str, float]:
     """Return the figures of a tool on a law: built in one process, measured in another, without statgraph's cache."""
     place = folder / f"{law.name}-{tool}"
     place.mkdir()
-    environment = {**os.environ, VECTORS: str(folder), "STATGRAPH_CACHE": str(folder / f"cache-{tool}-{law.name}")}
+    variables = {VECTORS: str(folder), "STATGRAPH_CACHE": str(folder / f"cache-{tool}-{law.name}")}
     figures: dict[str, float] = {}
     for step in ("build", "reopen"):
         command = [sys.executable, "-m", "benchmarks.known_tools.one", tool, str(law), str(place), step]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(f"{tool} on {law.name}: {done.stderr.strip().splitlines()[-1]}")
-        figures |= json.loads(done.stdout.splitlines()[-1])
+        figures |= json.loads(output_of(command, **variables).splitlines()[-1])
     return figures
 
 

@@ -8,9 +8,8 @@ from importlib.util import find_spec
 import torch
 
 from benchmarks.measures import attention, embedding
-from benchmarks.rows import Row, not_measured, ratio_text
+from benchmarks.rows import Row, Spread, not_measured, ratio_text, taking_turns, times_faster
 from benchmarks.settings import Settings
-from benchmarks.side_by_side import Spread, taking_turns, times_faster
 from statgraph.encoders.article_text import article_text
 from statgraph.encoders.backbones import resolve_backbone
 from statgraph.encoders.loading import load_backbone

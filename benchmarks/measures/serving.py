@@ -10,44 +10,31 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.processes import LAUNCHER
 from benchmarks.rows import Row
 from benchmarks.settings import Settings
 from statgraph.runs.run import Run
 
-LAUNCHER = Path(__file__).parents[2] / "cli.py"
 CLIENTS, K = 32, 10
-QUICK_WARM_UP = 64  # questions
 LOAD_S, QUICK_LOAD_S = 60.0, 3.0
 FLAT = 0.02  # growth of memory that counts as none
 EDGE_SAMPLES = 10  # seconds at the beginning and at the end whose memory is compared
 _TIMEOUT_S = 60
 _OK, _FULL = 200, 503
-_BROKEN = "no answer"
+_NOTE = (
+    f"k = {K}, HTTP/1.1 on loopback, connections kept; the clients are threads of one Python process on the same "
+    "cores. Times are the client's, from sending a question to having read the answer. Before come an explained "
+    "search, which waits for what the service makes ready after its start, and every question once: the vectors of "
+    "their words and the texts of their hits are mapped from the run's files as they are first asked for."
+)
 
-
-@dataclass(frozen=True)
-class Load:
-    """What the clients saw, and what the service took.
-
-    Attributes:
-        seconds: from a question to its whole answer, of each that was answered.
-        outcomes: how often each status came, "no answer" among them.
-        memory_mib: resident memory of the service, a sample a second.
-        load_s: how long it lasted.
-    """
-
-    seconds: Sequence[float]
-    outcomes: Counter[int | str]
-    memory_mib: Sequence[float]
-    load_s: float
+Answer = tuple[int | str, float]  # the status, or what was wrong instead, and the seconds until it was read
 
 
 def measure(settings: Settings) -> list[Row]:
@@ -64,99 +51,70 @@ def measure(settings: Settings) -> list[Row]:
                 if not line:
                     raise RuntimeError(f"{' '.join(command)}: ended before it was ready; mend it before it is timed")
                 port = int(line.rpartition(":")[2])
-                _explained(port, questions[0])
-                warm_up(port, questions[:QUICK_WARM_UP] if settings.quick else questions)
-                load = under_load(service.pid, port, questions, load_s)
+                _asked(_connection(port), questions[0], explain=True)
+                _by_clients(port, questions[:64] if settings.quick else questions)
+                answers, memory_mib = _under_load(service.pid, port, questions, load_s)
             finally:
                 service.send_signal(signal.SIGTERM)
             if service.wait(_TIMEOUT_S):
                 raise RuntimeError(f"{' '.join(command)}: ended with status {service.returncode}; mend it")
     backbone = Run.read(run).config.encoder.backbone
     what = f"`statgraph serve`, {CLIENTS} clients for {load_s:g} s: {corpus.name}, {len(corpus.articles):,} articles"
-    return rows_of(f"{what}, {backbone}", load)
+    return _rows(f"{what}, {backbone}", answers, memory_mib, load_s)
 
 
-def rows_of(what: str, load: Load) -> list[Row]:
-    """Return the rows of a load."""
-    answered, full = load.outcomes[_OK], load.outcomes[_FULL]
-    errors = load.outcomes.total() - answered - full
-    edge = max(1, min(EDGE_SAMPLES, len(load.memory_mib) // 2))
-    first, last = statistics.mean(load.memory_mib[:edge]), statistics.mean(load.memory_mib[-edge:])
+def _rows(what: str, answers: Sequence[Answer], memory_mib: Sequence[float], load_s: float) -> list[Row]:
+    outcomes = Counter(status for status, _ in answers)
+    errors = outcomes.total() - outcomes[_OK] - outcomes[_FULL]
+    edge = max(1, min(EDGE_SAMPLES, len(memory_mib) // 2))
+    first, last = statistics.mean(memory_mib[:edge]), statistics.mean(memory_mib[-edge:])
     growth = last / first - 1
-    times = statistics.quantiles(load.seconds, n=20) if len(load.seconds) > 1 else [*load.seconds] * 19
-    p50_ms, p95_ms = 1000 * times[9], 1000 * times[18]
-    figures = {
-        "outcomes": {str(outcome): count for outcome, count in load.outcomes.items()},
-        "a_second": answered / load.load_s,
-        "p50_ms": p50_ms,
-        "p95_ms": p95_ms,
-        "memory_mib": list(load.memory_mib),
-    }
-    note = (
-        f"k = {K}, HTTP/1.1 on loopback, connections kept; the clients are threads of one Python process on the same "
-        "cores. Times are the client's, from sending a question to having read the answer. Before come an explained "
-        "search, which waits for what the service makes ready after its start, and every question once: the vectors of "
-        "their words and the texts of their hits are mapped from the run's files as they are first asked for."
-    )
-    counts = f"{errors} errors, {full} times 503, {answered:,} answers"
-    speed = f"{answered / load.load_s:.1f} questions a second; p50 {p50_ms:.0f} ms, p95 {p95_ms:.0f} ms"
+    times = statistics.quantiles([seconds for status, seconds in answers if status == _OK], n=20)
+    p50_ms, p95_ms, a_second = 1000 * times[9], 1000 * times[18], outcomes[_OK] / load_s
+    counts = f"{errors} errors, {outcomes[_FULL]} times 503, {outcomes[_OK]:,} answers"
+    figures = {"outcomes": {str(outcome): count for outcome, count in outcomes.items()}, "a_second": a_second}
+    figures |= {"p50_ms": p50_ms, "p95_ms": p95_ms, "memory_mib": list(memory_mib)}
+    speed = f"{a_second:.1f} questions a second; p50 {p50_ms:.0f} ms, p95 {p95_ms:.0f} ms"
     memory = f"{first:,.0f} MiB, then {last:,.0f} MiB ({growth:+.1%})"
     flat = f"flat once every question was asked (at most {FLAT:.0%} more)"
     return [
-        Row(what, "", "no error but 503", counts, errors == 0, figures, note),
+        Row(what, "", "no error but 503", counts, errors == 0, figures, _NOTE),
         Row(f"{what}: time", "", "", speed, None),
         Row(f"{what}: memory of the service", "", flat, memory, growth <= FLAT),
     ]
 
 
-def under_load(pid: int, port: int, questions: Sequence[str], load_s: float) -> Load:
-    """Return what 32 clients see within some seconds, each beginning with another part of the questions."""
-    end = time.monotonic() + load_s
-    seconds: list[list[float]] = [[] for _ in range(CLIENTS)]
-    outcomes: list[Counter[int | str]] = [Counter() for _ in range(CLIENTS)]
+def _under_load(pid: int, port: int, questions: Sequence[str], load_s: float) -> tuple[list[Answer], list[float]]:
+    """Return what 32 clients get within some seconds, and the service's memory in MiB, a sample a second."""
+    end, memory_mib = time.monotonic() + load_s, [_resident_mib(pid)]
+    with ThreadPoolExecutor(1) as load:
+        answers = load.submit(_by_clients, port, questions, end=end)
+        while time.monotonic() < end:
+            time.sleep(1)
+            memory_mib.append(_resident_mib(pid))
+        return answers.result(), memory_mib
 
-    def ask(client: int) -> None:
+
+def _by_clients(port: int, questions: Sequence[str], *, end: float | None = None) -> list[Answer]:
+    """Return what 32 clients get: each asks its share of the questions once, or all of them, each beginning with
+    another part, until `end`."""
+
+    def ask(client: int) -> list[Answer]:
+        connection, answers = _connection(port), []
         first = client * len(questions) // CLIENTS
-        own = itertools.cycle(questions[first:] + questions[:first])
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_TIMEOUT_S)
-        while True:
-            start = time.monotonic()
-            status, retry_after_s = _asked(connection, next(own))
-            outcomes[client][status] += 1
-            if status == _OK:
-                seconds[client].append(time.monotonic() - start)
-            else:
-                time.sleep(retry_after_s)
-            if time.monotonic() >= end:
+        own = questions[client::CLIENTS] if end is None else itertools.cycle([*questions[first:], *questions[:first]])
+        for question in own:
+            answers.append(_asked(connection, question))
+            if end is not None and time.monotonic() >= end:
                 break
         connection.close()
-
-    threads = [threading.Thread(target=ask, args=(client,)) for client in range(CLIENTS)]
-    for thread in threads:
-        thread.start()
-    memory_mib = [resident_mib(pid)]
-    while time.monotonic() < end:
-        time.sleep(1)
-        memory_mib.append(resident_mib(pid))
-    for thread in threads:
-        thread.join()
-    return Load(list(itertools.chain(*seconds)), sum(outcomes, Counter()), memory_mib, load_s)
-
-
-def warm_up(port: int, questions: Sequence[str]) -> None:
-    """Have every question answered once, by 32 clients."""
-
-    def ask(client: int) -> None:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_TIMEOUT_S)
-        for question in questions[client::CLIENTS]:
-            _asked(connection, question)
-        connection.close()
+        return answers
 
     with ThreadPoolExecutor(CLIENTS) as clients:
-        list(clients.map(ask, range(CLIENTS)))
+        return list(itertools.chain(*clients.map(ask, range(CLIENTS))))
 
 
-def resident_mib(pid: int) -> float:
+def _resident_mib(pid: int) -> float:
     """Return the resident memory of a process."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
@@ -164,29 +122,22 @@ def resident_mib(pid: int) -> float:
     raise RuntimeError(f"process {pid}: has no memory; it has ended")
 
 
-def _explained(port: int, question: str) -> None:
-    """Have a question's hits explained: that is answered when the service has made ready what it does after the
-    start."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_TIMEOUT_S)
-    body = json.dumps({"question": question, "k": K, "explain": True})
-    connection.request("POST", "/api/search", body, {"Content-Type": "application/json"})
-    answer = connection.getresponse()
-    answer.read()
-    connection.close()
-    if answer.status != _OK:
-        raise RuntimeError(f"a search with explanations: status {answer.status}; mend the service before it is timed")
+def _connection(port: int) -> http.client.HTTPConnection:
+    return http.client.HTTPConnection("127.0.0.1", port, timeout=_TIMEOUT_S)
 
 
-def _asked(connection: http.client.HTTPConnection, question: str) -> tuple[int | str, float]:
-    """Return (status or "no answer", seconds to wait before asking again) of a search."""
-    body = json.dumps({"question": question, "k": K})
+def _asked(connection: http.client.HTTPConnection, question: str, *, explain: bool = False) -> Answer:
+    """Return the answer of a search, after the pause that the service asks for where it is full."""
+    body, start = json.dumps({"question": question, "k": K, "explain": explain}), time.monotonic()
     try:
         connection.request("POST", "/api/search", body, {"Content-Type": "application/json"})
         answer = connection.getresponse()
         hits = json.loads(answer.read()).get("hits", ())
     except (OSError, http.client.HTTPException, ValueError):
         connection.close()
-        return _BROKEN, 1.0
-    if answer.status == _OK and len(hits) != K:
-        return "too few hits", 0.0
-    return answer.status, float(answer.headers.get("Retry-After", 0))
+        time.sleep(1.0)
+        return "no answer", 0.0
+    seconds = time.monotonic() - start
+    if answer.status != _OK:
+        time.sleep(float(answer.headers.get("Retry-After", 0)))
+    return ("too few hits" if answer.status == _OK and len(hits) != K else answer.status), seconds

@@ -9,6 +9,7 @@ import click
 from statgraph.cli import options
 from statgraph.cli.terminal import TerminalProgress
 from statgraph.contrib.sharding.article_shards import SHARD_KIB
+from statgraph.extras import require
 
 
 @click.command()
@@ -33,6 +34,7 @@ def embed(
     from statgraph.contrib.sharding.ray_embedding import embed as embed_corpus
     from statgraph.runs.run import Run
 
+    require("sharding", "ray")
     what = Embedding(corpus, out, address=address, actors=actors, device=device, shard_kib=shard)
     folder = options.chosen_run(run)
     with TerminalProgress() as progress:

@@ -89,7 +89,7 @@ def _augment_by_chat(
     """Write the questions of a chat endpoint, and a corpus with them to `corpus_out`; return what to print of both."""
     from statgraph.augmentation.store import synthetic_of
     from statgraph.chat import GENERAL_KEY, ChatEndpoint
-    from statgraph.contrib.chat.questions import ChatOptions, with_training_questions, write_chat_questions
+    from statgraph.contrib.chat_questions import ChatOptions, with_training_questions, write_chat_questions
     from statgraph.law.store import held_for_writing, write_corpus
 
     if url is None:

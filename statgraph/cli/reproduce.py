@@ -33,8 +33,8 @@ WORK_FOLDER = Path("runs") / "reproduce"
 @options.path(
     "--check",
     metavar="PATH",
-    help="A published table.json.gz, or a folder of them: compute every figure of the table.md beside it, and of its "
-    "own summary, again from its values by question, and exit.",
+    help="A published table.json.gz, or a folder of them: compute every figure of its own summary, and of the table.md "
+    "beside it if there is one, again from its values by question, and exit.",
 )
 @click.option("--list", "listing", is_flag=True, help="List the tables, or the rows of TABLE, and exit.")
 @options.device
@@ -108,7 +108,9 @@ def _check(table: str, path: Path) -> int:
         for problem in checked.problems:
             click.echo(problem, err=True)
         if not checked.problems:
-            click.echo(f"{path}: all {checked.n_figures:,} figures of {markdown_beside(path).name} follow from it")
+            beside = markdown_beside(path)
+            of_page = f" of {beside.name}" if beside.is_file() else ""
+            click.echo(f"{path}: all {checked.n_figures:,} figures{of_page} follow from it")
     return 1 if any(checked.problems for checked in tables.values()) else 0
 
 

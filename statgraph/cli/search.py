@@ -176,7 +176,7 @@ def _hits(retriever, rewriter, query) -> list:
 def _print_batch(retriever, ids: list[str], queries: Sequence, min_probability: float, *, trec: bool) -> None:
     """Print the hits of every query: a TREC run, or one JSON line per query. Articles that a query names and that are
     not there, and corrected words, are in its line, or, as a TREC run has no place for them, on standard error."""
-    from statgraph.evaluation.trec import write_trec_run
+    from statgraph.evaluation.report import write_trec_run
     from statgraph.law.query import known_probabilities
 
     # A TREC run is for evaluation: its rankings are complete.

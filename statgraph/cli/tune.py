@@ -12,8 +12,8 @@ from statgraph.cli import options
 from statgraph.cli.terminal import print_table
 from statgraph.config import Bm25Config
 from statgraph.contrib.tuning.bm25_grid import GRID, HEAT_MAP, tuned_bm25
-from statgraph.contrib.tuning.study import BEST, HISTORY, TRIALS, tune_system, tuning_folder
 from statgraph.errors import UsageError
+from statgraph.extras import require
 from statgraph.systems.presets import resolve_config
 
 GRID_SYSTEM = "bm25"
@@ -41,6 +41,9 @@ def tune(system: str, corpus: Path | None, out: Path | None, seed: int, settings
     again resumes an interrupted search. What scores best is measured by quality, the mean of mAP and recall at 1 % of
     the articles; --set select_by=NAME names another metric.
     """
+    require("tuning")
+    from statgraph.contrib.tuning.study import tuning_folder
+
     settings = (f"seed={seed}", f"device={device}", *settings)
     config = resolve_config(system, settings)
     is_grid = system == GRID_SYSTEM
@@ -75,6 +78,8 @@ def _tune_grid(records, config, folder: Path, lists: dict[str, str]) -> None:
 
 
 def _tune_by_trials(records, system: str, settings: tuple, folder: Path, given: dict[str, object]) -> None:
+    from statgraph.contrib.tuning.study import BEST, HISTORY, TRIALS, tune_system
+
     tuning = tune_system(records, system, settings, out=folder, on_trial=_echo_trial, **given)
     best = tuning.ranked[:_SHOWN_TRIALS]
     click.echo(f"{system} on {records.name}: the best of {len(tuning.trials)} trials")

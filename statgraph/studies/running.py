@@ -29,11 +29,9 @@ from statgraph.runs.folders import is_finished
 from statgraph.runs.kind import kind_of
 from statgraph.runs.provenance import commit, published
 from statgraph.runs.run import Run
-from statgraph.studies.given_away import GivenAway
-from statgraph.studies.run_cache import KeptRuns
 from statgraph.studies.spec import RowSpec, TableSpec
-from statgraph.studies.store import FOLLOWED, RunResult, RunStore
-from statgraph.studies.summary import COMPARED_BY_SET, metrics_of_sets
+from statgraph.studies.store import FOLLOWED, KeptRuns, RunResult, RunStore
+from statgraph.studies.summary import COMPARED_BY_SET, GivenAway, metrics_of_sets
 from statgraph.systems.job import DEFAULT_OPTIONS, TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import regime_of, resolve_config, without_transformers
@@ -112,13 +110,14 @@ def with_tuned_bm25(spec: TableSpec, corpus: Corpus, store: RunStore) -> TableSp
         if not row.tuned:
             return row
         config = resolve_config(row.system, row.settings)
-        best = _best_bm25(corpus, store, heading_path=config.encoder.heading_path, stop_words=config.bm25.stop_words)
+        best = best_bm25(corpus, store, heading_path=config.encoder.heading_path, stop_words=config.bm25.stop_words)
         return replace(row, settings=(*row.settings, *(f"bm25.{name}={value:g}" for name, value in best.items())))
 
     return replace(spec, rows=tuple(map(tuned, spec.rows)))
 
 
-def _best_bm25(corpus: Corpus, store: RunStore, *, heading_path: bool, stop_words: bool) -> dict:
+def best_bm25(corpus: Corpus, store: RunStore, *, heading_path: bool, stop_words: bool) -> dict[str, float]:
+    """Return the k1 and b of the best dev quality, as found before or now."""
     without = {"no heading path": heading_path, "no stop words": stop_words}
     decided_by = [corpus.content_hash, *(what for what, kept in without.items() if not kept)]
     path = store.grids / f"{artifacts.key_of(decided_by)}.json"
@@ -195,10 +194,6 @@ class CorpusRuns:
             train_run(corpus, planned.config, folder, how)
         return Run.read(folder), resumed
 
-    def best_bm25(self, *, stop_words: bool) -> dict[str, float]:
-        """Return the k1 and b of the best dev quality over paths and texts."""
-        return _best_bm25(self.corpus, self.store, heading_path=True, stop_words=stop_words)
-
     def _claimed(self, planned: PlannedRun) -> str:
         """Return the id of what no other process may work on at the same time."""
         return self._id(planned)
@@ -207,16 +202,12 @@ class CorpusRuns:
         """Release what the runs of a table share."""
 
     def _id(self, planned: PlannedRun) -> str:
-        return run_id(planned.config, self.corpus.content_hash, self.split, *self._variants(planned))
-
-    def _variants(self, planned: PlannedRun) -> list[str]:
-        """Return what a result depends on beside configuration, corpus and split."""
-        # A corpus may get another question set, or its questions be put into sets.
-        sets = [name for name in sets_of_split(self.corpus, self.split) if name != MAIN_SET]
         row = planned.row
-        variants = [f"set {name}" for name in sets]
+        # A corpus may get another question set, or its questions be put into sets.
+        variants = [f"set {name}" for name in sets_of_split(self.corpus, self.split) if name != MAIN_SET]
         variants += ["without questions"] * row.without_questions + ["retrained"] * row.retrained
-        return variants + ([f"without {row.without}"] if row.without else [])
+        variants += [f"without {row.without}"] * bool(row.without) + [f"baseline {row.baseline}"] * bool(row.baseline)
+        return run_id(planned.config, self.corpus.content_hash, self.split, *variants)
 
     def _measured(self, run: Run) -> tuple[SplitMetrics, dict[str, SplitMetrics]]:
         """Return the metrics of a run and, of an ensemble, those of each signal alone."""

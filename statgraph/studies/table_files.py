@@ -11,7 +11,6 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.errors import RunError, UsageError
-from statgraph.retrieval.search.evaluating import SplitMetrics
 from statgraph.runs.provenance import published
 from statgraph.studies.analyses import LINES
 from statgraph.studies.rendering import About, table_text
@@ -30,8 +29,10 @@ _RUN = re.compile(r"(.+), seed (\d+)")
 
 
 def write_values(path: Path, values: Mapping[str, object]) -> None:
-    """Write JSON values, floats rounded to `SAVED_DECIMALS`, compressed: equal values make equal files."""
-    text = json.dumps(_rounded(values), ensure_ascii=False, separators=(",", ":"))
+    """Write JSON values, compressed: equal values make equal files. Floats are rounded to `SAVED_DECIMALS`, except in
+    the summary of the rows, from which a table is printed again to the last digit."""
+    summary = {key: values[key] for key in ("rows",) if key in values}
+    text = json.dumps({**_rounded(values), **summary}, ensure_ascii=False, separators=(",", ":"))
     with artifacts.replaced_file(path) as staging:
         staging.write_bytes(gzip.compress(text.encode("utf-8"), compresslevel=9, mtime=0))
 
@@ -67,7 +68,7 @@ def table_values(spec: TableSpec, rows: Sequence[RowSummary], about: About) -> d
         "about": asdict(about),
         "rows": published([row.to_dict() for row in rows]),
         "questions": shared,
-        "runs": {name: _run_values(result, shared) for name, result in runs.items()},
+        "runs": {name: replace(run, about=published(run.about)).to_dict(shared) for name, run in runs.items()},
     }
 
 
@@ -78,8 +79,8 @@ def runs_of(rows: Sequence[RowSummary]) -> dict[str, RunResult]:
 
 @dataclass(frozen=True)
 class Checked:
-    """How many figures a table prints, and a line for each of its rows, and of the JSON's own summary, that does not
-    follow from the values by question in the JSON."""
+    """How many figures a table prints, and a line for each value of the JSON's own summary, and for each row of the
+    Markdown beside it, that does not follow from the values by question in the JSON."""
 
     n_figures: int
     problems: tuple[str, ...]
@@ -110,7 +111,7 @@ def check_table(name: str, path: Path) -> Checked:
 
     Args:
         name: the name of the table; "" for what the JSON says.
-        path: the compressed JSON; its Markdown has the same name but for the suffix.
+        path: the compressed JSON; its Markdown, if there is one, has the same name but for the suffix.
 
     Raises:
         UsageError: if the JSON is of another table.
@@ -120,10 +121,8 @@ def check_table(name: str, path: Path) -> Checked:
     if name and values.get("table") != name:
         raise UsageError(f"--check {path}: is of the table '{values.get('table')}' (got '{name}')")
     markdown = markdown_beside(path)
-    with artifacts.reading(markdown, _REMEDY):
-        printed = _table_rows(markdown.read_text(encoding="utf-8"))
     if values.get("analysis") in LINES:
-        return _checked_analysis(values, path, markdown, printed)
+        return _checked_analysis(values, path, markdown)
     if values.get("table") and not isinstance(values.get("runs") or [], Mapping):
         raise RunError(
             f"{path}: holds no values by question, from which its figures would follow; make the table again with "
@@ -136,6 +135,7 @@ def check_table(name: str, path: Path) -> Checked:
     problems = [
         f"{path}: {place} is {saved}, and {other} by its own values by question" for place, saved, other in summary
     ]
+    printed = _table_rows(markdown.read_text(encoding="utf-8")) if markdown.is_file() else computed
     problems += [
         f"{markdown}:{number}: '{row}' does not follow from {path.name}, which gives '{other}'"
         for (number, row), (_, other) in zip(printed, computed, strict=False)
@@ -146,35 +146,42 @@ def check_table(name: str, path: Path) -> Checked:
     return Checked(sum(len(_FIGURE.findall(row)) for _, row in printed), tuple(problems))
 
 
-def _checked_analysis(values: Mapping, path: Path, markdown: Path, printed: Sequence[tuple[int, str]]) -> Checked:
+def _checked_analysis(values: Mapping, path: Path, markdown: Path) -> Checked:
     """Compute the lines of a published analysis again from the values of its questions or codes, and compare them."""
     with artifacts.reading(path, _REMEDY):
         lines = LINES[values["analysis"]](values)
-    kept = markdown.read_text(encoding="utf-8").splitlines()
+    kept = markdown.read_text(encoding="utf-8").splitlines() if markdown.is_file() else lines
     problems = [f"{markdown}: lacks '{line}', which follows from {path.name}" for line in lines if line not in kept]
     problems += [
-        f"{markdown}:{number}: '{row}' does not follow from {path.name}" for number, row in printed if row not in lines
+        f"{markdown}:{number}: '{row}' does not follow from {path.name}"
+        for number, row in _table_rows("\n".join(kept))
+        if row not in lines
     ]
     return Checked(sum(len(_FIGURE.findall(line)) for line in lines), tuple(problems))
 
 
 def read_table_values(values: Mapping) -> tuple[TableSpec, list[RowSummary], About]:
     """Return the table that `table_values` saved, its rows computed from the measures of the runs."""
-    table_keys = {item.name for item in fields(TableSpec)} - {"name", "rows"}
-    spec = table_of(values["table"], {key: values[key] for key in table_keys & values.keys()})
-    spec = replace(spec, rows=tuple(map(row_spec_of, values["rows"])))
+    spec = spec_of(values)
     results: dict[str, dict[int, RunResult]] = {}
     for name, run in values["runs"].items():
         row, seed = _RUN.fullmatch(name).groups()
         results.setdefault(row, {})[int(seed)] = RunResult.from_dict(run, values.get("questions", {}))
-    about = About(**{key: tuple(part) if isinstance(part, list) else part for key, part in values["about"].items()})
-    return spec, summaries(spec, results), about
+    return spec, summaries(spec, results), about_of(values)
 
 
-def row_spec_of(row: Mapping) -> RowSpec:
-    """Return the spec of a saved row."""
-    keys = {item.name for item in fields(RowSpec)}
-    return row_of({key: value for key, value in row.items() if key in keys})
+def spec_of(values: Mapping) -> TableSpec:
+    """Return the spec of a saved table."""
+    keys = {item.name for item in fields(TableSpec)} - {"name", "rows"}
+    spec = table_of(values["table"], {key: values[key] for key in keys & values.keys()})
+    row_keys = {item.name for item in fields(RowSpec)}
+    saved = ({key: row[key] for key in row_keys & row.keys()} for row in values.get("rows", ()))
+    return replace(spec, rows=tuple(map(row_of, saved)))
+
+
+def about_of(values: Mapping) -> About:
+    """Return the facts above a saved table."""
+    return About(**{key: tuple(part) if isinstance(part, list) else part for key, part in values["about"].items()})
 
 
 def _summaries(rows: Iterable[Mapping]) -> dict[str, object]:
@@ -196,14 +203,6 @@ def _differing(saved: object, computed: object, place: str = "") -> Iterator[tup
             yield place, saved, computed
     elif saved != computed:
         yield place, saved, computed
-
-
-def _run_values(result: RunResult, shared: Mapping) -> dict[str, object]:
-    def own(metrics: SplitMetrics) -> dict[str, object]:
-        return {key: value for key, value in metrics.to_dict().items() if shared.get(key) != value}
-
-    signals = {name: own(alone) for name, alone in result.signals.items()}
-    return {**published(result.about), "questions": own(result.metrics), **({"signals": signals} if signals else {})}
 
 
 def _table_rows(markdown: str) -> list[tuple[int, str]]:

@@ -24,6 +24,7 @@ REPORT = Report(
         "unseen": Stratum(0, {}),
         "gold: 1": Stratum(4, {"R@100": Estimate(0.9, 0.9, 0.9)}),
     },
+    29115,
 )
 
 

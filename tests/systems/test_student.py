@@ -3,8 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from statgraph import Retriever, artifacts
-from statgraph.contrib.exports.encoder_folder import export_encoder_folder
+from statgraph import Retriever, artifacts, export
 from statgraph.errors import RunError, UsageError
 from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.retrieval.search.ensemble_run import member_folders
@@ -49,7 +48,7 @@ def test_a_student_is_a_run_of_one_encoder_that_knows_its_teacher(learn, teacher
     assert str(teacher.folder) in (run.folder / artifacts.MODEL_CARD).read_text(encoding="utf-8")
     assert Retriever.load(run.folder).search("Who taxes my bridges?")
     assert not (run.folder / parts.LESSONS).exists()
-    export_encoder_folder(run.folder, tmp_path / "exported")
+    export(run, "sentence-transformers", tmp_path / "exported")
     assert len(np.load(tmp_path / "exported" / "articles" / "vectors.npy")) == len(town_corpus.articles)
 
 

@@ -13,7 +13,7 @@ from tools.calibration import (
     off_topic_questions,
     report,
 )
-from tools.small_laws import small_laws
+from tools.official_acts import small_laws
 
 
 def test_the_error_is_the_distance_of_each_bin_by_its_size():

@@ -7,7 +7,8 @@ import pytest
 from tools import release as module
 from tools.release import ReleaseError, release
 
-CHANGES = "# Changelog\n\n## [Unreleased]\n\n### Added\n\n- Dogs.\n\n## [0.1.0] - 2026-11-01\n\n- Cats.\n"
+UNRELEASED = "# Changelog\n\n## [Unreleased]\n\n### Added\n\n- Dogs.\n"
+CHANGES = f"{UNRELEASED}\n## [0.1.0] - 2026-11-01\n\n- Cats.\n"
 
 
 @pytest.fixture
@@ -61,6 +62,14 @@ def test_a_release_is_a_commit_with_a_tag_and_its_distributions(repo):
         release(repo, "0.3.0", date="2026-12-01", build=build)
 
 
+def test_the_version_that_the_package_has_already_can_be_the_first(repo):
+    (repo / "CHANGELOG.md").write_text(UNRELEASED)
+    commit(repo)
+    release(repo, "0.1.0", date="2026-12-01", build=build)
+    assert git(repo, "tag") == "v0.1.0"
+    assert "## [0.1.0] - 2026-12-01" in (repo / "CHANGELOG.md").read_text()
+
+
 def test_a_rehearsal_leaves_the_checkout_as_it_is(repo):
     head = git(repo, "rev-parse", "HEAD")
     release(repo, "0.2.0", date="2026-12-01", dry_run=True, build=build)
@@ -79,7 +88,7 @@ def test_a_build_that_fails_leaves_no_commit(repo, monkeypatch):
 @pytest.mark.parametrize(
     ("version", "changes", "message"),
     [
-        ("1", {}, "^1: not a version; write it like 0.2.0$"),
+        ("1", {}, "^1: not a version; write it like 0.1.0$"),
         ("0.1.0", {}, "^0.1.0: not above 0.1.0, the last of CHANGELOG.md$"),
         ("0.2.0", {"notes.txt": "x"}, "^notes.txt: not committed; commit or stash what changed$"),
     ],

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -58,11 +57,6 @@ class Served:
     def said(self) -> str:
         """Return the next line that it prints."""
         return self.process.stdout.readline()
-
-    @property
-    def handles(self) -> int:
-        """Return how many handles the process has open now."""
-        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
     def faults(self) -> list[str]:
         """Return the bugs that its log shows: a status of 500, a traceback, a line that is no JSON."""

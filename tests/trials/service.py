@@ -1,4 +1,4 @@
-"""The service: odd bytes, thousands of connections, a run that is exchanged, a process that is killed and restarted.
+"""The service: damaged requests, a run that is exchanged, a process that is killed and restarted.
 
 Slow and broken clients, full queues and requests by the OpenAPI document are in tests/service (test_connection.py,
 test_state.py; test_problems.py with STATGRAPH_API_CASES=2000)."""
@@ -10,7 +10,6 @@ import itertools
 import json
 import os
 import random
-import resource
 import signal
 import socket
 import threading
@@ -20,26 +19,33 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from tests.town import town
 from tests.trials.campaign import Outcome, tried
 from tests.trials.child import command
+from tests.trials.damage import damaged
 from tests.trials.material import Material
-from tests.trials.odd_requests import odd_request
 from tests.trials.served import WAIT_S, Served, asked, searched
 
 QUESTIONS = tuple(question.text for question in town().questions)
-CONNECTIONS = 10_000
-_KEPT_HANDLES = 500  # of this process, for all but its connections
 _READERS = 8
 _SLOW_S = 4.0
-_SEARCH = b"POST /api/search HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+_BODY = b'{"question": "May I keep dogs?"}'
+_REQUESTS = (
+    b"POST /api/search HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nConnection: close\r\n"
+    b"Content-Length: %d\r\n\r\n%s" % (len(_BODY), _BODY),
+    *(
+        b"GET %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" % path
+        for path in (b"/", b"/api/articles/lamps1", b"/api/graph/lamps1?hops=2", b"/static/", b"/metrics")
+    ),
+)
 
 
 @dataclass
 class Trial:
-    """What the cases of a campaign share: the services, each started when it is first asked for, and what they answer.
+    """What the cases of a campaign share: the service, started when it is first asked for, and what they answer.
 
     Attributes:
         material: laws and runs.
@@ -49,7 +55,6 @@ class Trial:
     material: Material
     services: ExitStack
     figures: Counter[str] = field(default_factory=Counter)
-    _started: dict[str, Served] = field(default_factory=dict)
     _known: dict[Path, dict[str, dict]] = field(default_factory=dict)
 
     @property
@@ -68,12 +73,11 @@ class Trial:
                 raise RuntimeError(f"the amended town: not trained ({done.end})")
         return folder
 
-    def served(self, name: str, **settings: object) -> Served:
-        """Return a service of the run with some settings, the same for each name."""
-        if name not in self._started:
-            folder = self.material.folder / f"service {name}"
-            self._started[name] = self.services.enter_context(Served(self.run, folder, **settings))
-        return self._started[name]
+    @cached_property
+    def served(self) -> Served:
+        """Return a service of the run, the same for all cases."""
+        folder = self.material.folder / "service odd"
+        return self.services.enter_context(Served(self.run, folder, timeout_s=_SLOW_S))
 
     def known(self, run: Path) -> dict[str, dict]:
         """Return what a service of a run answers to each question, one after the other."""
@@ -158,47 +162,24 @@ def service(material: Material, *, cases: range, seed: int, only: tuple[str, ...
 
 
 def _odd(trial: Trial, rng: random.Random) -> Iterator[str]:
-    """Bytes that are nearly HTTP, values that are nearly right."""
-    served = trial.served("odd", timeout_s=_SLOW_S)
+    """Requests that are damaged somewhere: in their line, headers, length or body."""
+    served = trial.served
 
-    def answered(request: tuple[str, bytes, bool]) -> tuple[str, int | None]:
-        name, sent, ends = request
+    def answered(sent: bytes, *, ends: bool) -> int | None:
         with socket.create_connection(("127.0.0.1", served.port), timeout=WAIT_S) as client:
             with suppress(OSError):  # refused before all was sent
                 client.sendall(sent)
                 if ends:
                     client.shutdown(socket.SHUT_WR)
-            return name, _status(client)
+            return _status(client)
 
-    requests = [odd_request(rng) for _ in range(40)]
+    requests = [(damaged(rng.choice(_REQUESTS), rng), rng.random() < 0.3) for _ in range(40)]
     trial.figures["odd requests"] += len(requests)
     with ThreadPoolExecutor(len(requests)) as threads:
-        answers = list(threads.map(answered, requests))
-    yield from (
-        f"{name}: answered {status}" for name, status in answers if status not in (None, 200, 201, *range(400, 500))
-    )
-    yield from trial.differing(served)
-
-
-def _crowd(trial: Trial, rng: random.Random) -> Iterator[str]:
-    """As many connections as this machine allows, at most 10,000, of which some ask."""
-    served = trial.served("crowd")
-    body = json.dumps({"question": QUESTIONS[0], "k": 5}).encode()
-    wanted = min(CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - _KEPT_HANDLES)
-    before = _settled_handles(served)
-    with ExitStack() as held:
-        place = ("127.0.0.1", served.port)
-        clients = [held.enter_context(socket.create_connection(place, timeout=WAIT_S)) for _ in range(wanted)]
-        asking = rng.sample(clients, 40)
-        for client in asking:
-            client.sendall(_SEARCH % len(body) + body)
-        statuses = Counter(_status(client) for client in asking)
-        trial.figures["most connections"] = max(trial.figures["most connections"], served.handles - before)
-        if set(statuses) - {200, 503} or not statuses[200]:
-            yield f"{wanted:,} connections: {dict(statuses)}"
-    after = _settled_handles(served, most=before)
-    if after > before:
-        yield f"handles grew from {before} to {after}"
+        statuses = list(threads.map(lambda request: answered(request[0], ends=request[1]), requests))
+    for (sent, _), status in zip(requests, statuses, strict=True):
+        if status not in (None, 200, 201, *range(400, 500)):
+            yield f"{sent[:200]!r}: answered {status}"
     yield from trial.differing(served)
 
 
@@ -255,7 +236,6 @@ def _killed(trial: Trial, rng: random.Random) -> Iterator[str]:
 
 KINDS: dict[str, Callable[[Trial, random.Random], Iterator[str]]] = {
     "odd": _odd,
-    "crowd": _crowd,
     "reload": _reload,
     "killed": _killed,
 }
@@ -283,10 +263,3 @@ def _wait(condition: Callable[[], bool], seconds: float = WAIT_S) -> None:
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
         time.sleep(0.02)
-
-
-def _settled_handles(served: Served, most: int | None = None) -> int:
-    """Return the handles of a service, once they are no more than `most` or, at the latest, after a while."""
-    if most is not None:
-        _wait(lambda: served.handles <= most, 3 * _SLOW_S)
-    return served.handles

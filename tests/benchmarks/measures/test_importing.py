@@ -1,5 +1,4 @@
-from benchmarks.measures.importing import row_of, write_act
-from benchmarks.side_by_side import Spread
+from benchmarks.measures.importing import write_act
 from statgraph.formats.importing import import_corpus
 
 
@@ -10,9 +9,3 @@ def test_an_act_is_as_large_as_asked_and_every_section_is_read(tmp_path):
     assert len(corpus.articles) == n_sections > 50
     assert len({article.path for article in corpus.articles}) == 2
     assert corpus.articles[1].metadata["references"]
-
-
-def test_the_row_holds_if_both_figures_do():
-    assert row_of("100 MB", Spread(10.0, 9.0, 11.0), 999).holds
-    assert not row_of("100 MB", Spread(9.9, 9.0, 11.0), 999).holds
-    assert not row_of("100 MB", Spread(10.0, 9.0, 11.0), 1000).holds

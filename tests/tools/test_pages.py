@@ -1,0 +1,63 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from tools.pages import cli_page, notebook, public_sets_page
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.mark.parametrize("name", ["cli.md", "public-sets.md", "tutorial.ipynb"])
+def test_a_generated_page_is_up_to_date(name):
+    made = {
+        "cli.md": cli_page,
+        "public-sets.md": lambda: public_sets_page(text),
+        "tutorial.ipynb": lambda: notebook(tutorial),
+    }
+    text, tutorial = (DOCS / name).read_text(encoding="utf-8"), (DOCS / "tutorial.md").read_text(encoding="utf-8")
+    assert made[name]() == text, f"docs/{name} is out of date; run 'make docs'"
+
+
+def test_help_as_a_user_sees_it(run_cli):
+    done = run_cli("search", "--help", env={"COLUMNS": "100"})
+    section = cli_page().partition("## statgraph search\n\n```text\n")[2].partition("```")[0]
+    assert done.stdout.split() == section.split()
+
+
+def test_the_settings_as_a_user_sees_them(run_here):
+    shown = " ".join(run_here("train", "--help-settings").stdout.split())
+    assert "stage1.lr=2e-05 Learning rate; the default is the paper's. [a number greater than 0]" in shown
+    assert shown.startswith("Everything that decides a run: system=qabisar ")
+    assert "## Settings\n\n```text\nEverything that decides a run:\n  system=qabisar " in cli_page()
+
+
+def test_the_text_around_the_table_stays():
+    head = "| name | law and questions | language | articles | questions | licence | terms |"
+    written = public_sets_page(f"# Sets\n\n{head}\n| old |\n\nMore.\n")
+    assert written.startswith(f"# Sets\n\n{head}\n| --- |")
+    assert written.endswith(" |\n\nMore.\n")
+    assert "| old |" not in written
+    with pytest.raises(ValueError, match="no table"):
+        public_sets_page("# Sets\n")
+
+
+def test_text_and_code_take_turns():
+    text, code, rest = json.loads(notebook("# A\n\nText.\n\n```python\na = 1\n\nb = 2\n```\n\nMore.\n"))["cells"]
+    assert (text["cell_type"], "".join(text["source"])) == ("markdown", "# A\n\nText.")
+    assert (code["cell_type"], "".join(code["source"])) == ("code", "a = 1\n\nb = 2")
+    assert "".join(rest["source"]) == "More."
+
+
+def test_every_cell_of_the_notebook_runs(tmp_path, monkeypatch, capsys):
+    written = (DOCS / "tutorial.ipynb").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for cell in json.loads(written)["cells"]:
+        if cell["cell_type"] == "code":
+            exec(compile("".join(cell["source"]), f"tutorial.ipynb: {cell['id']}", "exec"), names)
+    said = capsys.readouterr().out
+    assert "4 | Section 4 | Quiet hours | Part 2 Living together" in said
+    assert "1. Section 4 Quiet hours" in said
+    assert "S@1: 0.67, 95 % interval" in said
+    assert said.endswith("Section 5, Community Garden Act\n")

@@ -1,0 +1,75 @@
+"""Pages of docs/ that follow from the package or from another page: cli.md, public-sets.md, tutorial.ipynb."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+import click
+
+from statgraph.cli.main import COMMANDS, cli
+from statgraph.cli.options import settings_page
+from statgraph.formats.catalogue.catalogue import CATALOGUE
+
+COLUMNS = 100
+_OPENING = """# The command line
+
+The `--help` of each command, and the [settings](#settings) of a run. Generated
+by `make docs`: edit the commands in `statgraph/cli/`, not this file.
+"""
+_HEAD = "| name | law and questions | language | articles | questions | licence | terms |"
+_EXAMPLE = re.compile(r"^```python\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
+_ABOUT = {"nbformat": 4, "nbformat_minor": 5, "metadata": {"language_info": {"name": "python"}}}
+
+
+def cli_page() -> str:
+    """Return docs/cli.md: the help of `statgraph` and of each of its commands, and the settings, 100 columns wide."""
+    return "\n".join([_OPENING, *_sections(), _text("Settings", settings_page(COLUMNS).rstrip())])
+
+
+def public_sets_page(text: str) -> str:
+    """Return the page with the table as the catalogue has it.
+
+    Raises:
+        ValueError: if the page has no such table.
+    """
+    before, head, after = text.partition(_HEAD)
+    if not head:
+        raise ValueError(f"docs/public-sets.md: no table '{_HEAD}'; put its first line where it belongs")
+    cells = (
+        (f"`{name}`", of.title, of.language, f"{of.articles:,}", f"{of.questions:,}", of.licence.name, of.licence.terms)
+        for name, of in CATALOGUE.items()
+    )
+    rows = [f"| {' | '.join(row)} |" for row in cells]
+    rest = after[after.index("\n\n") :]
+    return "\n".join([f"{before}{head}", "| --- | --- | --- | ---: | ---: | --- | --- |", *rows]) + rest
+
+
+def notebook(page: str) -> str:
+    """Return the notebook of a page of Markdown, as JSON; links to other pages lead beside it, as on the page."""
+    cells = []
+    for number, part in enumerate(_EXAMPLE.split(page)):
+        code = number % 2 == 1
+        about = {"cell_type": "code", "execution_count": None, "outputs": []} if code else {"cell_type": "markdown"}
+        source = part.strip().splitlines(keepends=True)
+        cells.append({**about, "id": f"cell-{number}", "metadata": {}, "source": source})
+    return json.dumps({**_ABOUT, "cells": cells}, indent=1, ensure_ascii=False) + "\n"
+
+
+def _sections() -> Iterator[str]:
+    top = click.Context(cli, info_name="statgraph", terminal_width=COLUMNS, **cli.context_settings)
+    yield _section(top)
+    for name in COMMANDS:
+        command = click.Context(cli.get_command(top, name), info_name=name, parent=top, terminal_width=COLUMNS)
+        yield _section(command)
+        for inner, part in getattr(command.command, "commands", {}).items():
+            yield _section(click.Context(part, info_name=inner, parent=command, terminal_width=COLUMNS))
+
+
+def _section(context: click.Context) -> str:
+    return _text(context.command_path, context.get_help())
+
+
+def _text(title: str, text: str) -> str:
+    return f"## {title}\n\n```text\n{text}\n```\n"
