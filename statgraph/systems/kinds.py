@@ -24,7 +24,7 @@ class Bm25(SystemKind):
     parts = (*parts.COMMON, parts.SYNTHETIC, parts.LEXICAL_INDEX)
     settings = ("encoder", "augment", "bm25")
     trainer = "statgraph.systems.pipeline:train_lexical"
-    explains = "statgraph.retrieval.search.explaining:LexicalExplainer"
+    explains = "statgraph.retrieval.search.explaining:Explainer"
     updates = "statgraph.systems.updating.update:LexicalPlan"
 
     def resolved(self, config: RunConfig, settings: Sequence[str]) -> RunConfig:

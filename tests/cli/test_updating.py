@@ -108,6 +108,15 @@ def test_another_kind_serves_search_and_evaluate(run_here, run, town):
             "power of two up to 2 * sqrt(articles).",
         ),
         (["--set", "kind=flat"], "--set: 'kind' has its own option; use --kind flat"),
+        (
+            ["--engine", "lance"],
+            "--engine lance: needs the place of its vectors; add --to URI (a folder, s3://... or http://...)",
+        ),
+        (["--engine", "annoy", "--to", "x"], "unknown index engine 'annoy'; choose from faiss, lance, milvus"),
+        (
+            ["--engine", "lance", "--to", "x", "--set", "flat_most=3"],
+            "--set: these are settings of engine faiss; leave it out with --engine lance",
+        ),
     ],
 )
 def test_options_that_do_not_fit_are_refused(refused, run, arguments, message):
@@ -127,24 +136,6 @@ def test_an_engine_that_the_vectors_are_written_to_answers_the_same(run_here, ru
     )
     (run / "index" / "index.faiss").unlink()
     assert run_here(*asked, "--from", engine) == own
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (
-            ["--engine", "lance"],
-            "--engine lance: needs the place of its vectors; add --to URI (a folder, s3://... or http://...)",
-        ),
-        (["--engine", "annoy", "--to", "x"], "unknown index engine 'annoy'; choose from faiss, lance, milvus"),
-        (
-            ["--engine", "lance", "--to", "x", "--set", "flat_most=3"],
-            "--set: these are settings of engine faiss; leave it out with --engine lance",
-        ),
-    ],
-)
-def test_engines_that_cannot_be_written_to_are_refused(refused, run, arguments, message):
-    assert refused("index", "--run", run, *arguments, code=2) == message
 
 
 @pytest.mark.parametrize("command", ["index", "quicken"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,12 +10,12 @@ from statgraph.encoders.article_text import article_text, article_texts
 from statgraph.errors import RETRAIN, RunError, UsageError
 from statgraph.law.allowed_rows import AllowedRows
 from statgraph.retrieval.lexical.analysis import words_of_terms
-from statgraph.retrieval.lexical.bm25 import BM25, TermStatistics, TermWeight
+from statgraph.retrieval.lexical.bm25 import TermStatistics, TermWeight
 from statgraph.retrieval.ranking.contributions import Part, score_parts
 from statgraph.retrieval.ranking.ensemble import Ensemble
 from statgraph.retrieval.search.hits import Contribution, Explanation, Hit
-from statgraph.retrieval.search.ranker import DenseRanker, LexicalRanker, text_index
-from statgraph.runs.article_store import ArticleStore, StoredArticle
+from statgraph.retrieval.search.ranker import DenseRanker, Ranker, text_index
+from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
 
 if TYPE_CHECKING:
@@ -32,9 +32,11 @@ class Explainer:
 
     note = ""  # of every explanation
 
-    def __init__(self, articles: Iterable[StoredArticle], language: str):
-        self._language = language
-        self._rows = {article.article_id: row for row, article in enumerate(articles)}
+    def __init__(self, run: Run, ranker: Ranker, articles: ArticleStore):
+        self._language = run.corpus.language
+        self._outlines = articles.outlines
+        self._rows = {article.article_id: row for row, article in enumerate(self._outlines)}
+        self._bm25 = text_index(ranker)
 
     def explain(
         self, question: str, hits: Sequence[Hit], k: int = 1, allowed: AllowedRows | None = None
@@ -65,7 +67,7 @@ class Explainer:
 
     def _term_weights(self, question: str, rows: Sequence[int]) -> list[list[TermWeight]] | None:
         """Return each article's share of BM25 for the question's terms; None where the run does not use BM25."""
-        raise NotImplementedError
+        return None if self._bm25 is None else self._bm25.term_weights(question, rows)
 
     def _completed(
         self, plain: list[Explanation], question: str, rows: Sequence[int], k: int, allowed: AllowedRows | None
@@ -82,17 +84,6 @@ class Explainer:
         return [self._rows[hit.article_id] for hit in hits]
 
 
-class LexicalExplainer(Explainer):
-    """Explains the hits of a BM25 run."""
-
-    def __init__(self, run: Run, ranker: LexicalRanker, articles: ArticleStore):
-        super().__init__(articles.outlines, run.corpus.language)
-        self._bm25 = ranker.bm25
-
-    def _term_weights(self, question: str, rows: Sequence[int]) -> list[list[TermWeight]]:
-        return self._bm25.term_weights(question, rows)
-
-
 class DenseExplainer(Explainer):
     """Explains the hits of a dense run, by its graph where it has one.
 
@@ -100,8 +91,8 @@ class DenseExplainer(Explainer):
     """
 
     def __init__(self, run: Run, ranker: DenseRanker, articles: ArticleStore):
+        super().__init__(run, ranker, articles)
         config, stored = run.config, articles.read_all()
-        super().__init__(stored, run.corpus.language)
         self._ranker = ranker
         self._articles = articles
         self._heading_path = config.encoder.heading_path
@@ -156,13 +147,8 @@ class EnsembleExplainer(Explainer):
     """Explains the hits of an ensemble by what each signal and each structural fact added to the score."""
 
     def __init__(self, run: Run, ranker: Ensemble, articles: ArticleStore):
-        super().__init__(articles.outlines, run.corpus.language)
+        super().__init__(run, ranker, articles)
         self._ensemble = ranker
-        self._outlines = articles.outlines
-        self._bm25: BM25 | None = text_index(ranker)
-
-    def _term_weights(self, question: str, rows: Sequence[int]) -> list[list[TermWeight]] | None:
-        return None if self._bm25 is None else self._bm25.term_weights(question, rows)
 
     def _completed(
         self, plain: list[Explanation], question: str, rows: Sequence[int], k: int, allowed: AllowedRows | None

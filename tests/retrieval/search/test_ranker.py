@@ -5,9 +5,7 @@ import pytest
 
 from statgraph.encoders.inference import query_encoder
 from statgraph.errors import DependencyError, RunError
-from statgraph.law.allowed_rows import AllowedRows
-from statgraph.retrieval.lexical.bm25 import BM25
-from statgraph.retrieval.search.ranker import DenseRanker, LexicalRanker
+from statgraph.retrieval.search.ranker import DenseRanker
 from statgraph.runs import parts
 from statgraph.runs.run import Run
 
@@ -67,16 +65,3 @@ def test_another_run_s_encoder_is_refused(dense_run, own_encoder, quick_backbone
     shutil.copytree(quick_backbone, own_encoder)
     with pytest.raises(RunError, match=r"^queries: shape \(1, 16\), but the index holds vectors of width 2; "):
         DenseRanker(Run.read(dense_run), device="cpu").rank(["deposit"], 1)
-
-
-def test_dense_rankings_among_some(dense_run):
-    ranker = DenseRanker(Run.read(dense_run), device="cpu")
-    rows, scores = zip(*ranker.rank(["deposit", "notice"], 5, AllowedRows.checked([2, 1], 3)), strict=True)
-    assert [ranked.tolist() for ranked in rows] == [[2, 1], [1, 2]]
-    np.testing.assert_allclose(np.stack(scores), [[0.8, 0], [1, -0.6]], rtol=0, atol=1e-6)
-
-
-def test_lexical_rankings_among_some():
-    ranker = LexicalRanker(BM25(["deposit", "deposit keys", "keys"], language="en"))
-    rankings = ranker.rank(["deposit", "zzz"], 5, AllowedRows.checked([2, 1], 3))
-    assert [ranked.rows.tolist() for ranked in rankings] == [[1, 2], [1, 2]]
