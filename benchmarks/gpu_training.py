@@ -28,7 +28,7 @@ from statgraph.retrieval.search.evaluating import evaluate_split
 from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs.folders import is_finished, is_unfinished
 from statgraph.runs.provenance import commit, versions
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
@@ -66,7 +66,7 @@ def _train_and_measure(arguments: argparse.Namespace, config: RunConfig) -> None
     corpus, folder = read_corpus(arguments.corpus), arguments.out / "runs" / arguments.system
     start = time.perf_counter()
     if is_finished(folder):
-        run = Run.read(folder)
+        run = RunFolder.read(folder)
     else:
         # The three systems share their first stage.
         cache = arguments.out / "stage1"
@@ -76,7 +76,7 @@ def _train_and_measure(arguments: argparse.Namespace, config: RunConfig) -> None
     write_json(arguments.out / f"{arguments.system}.json", _result(run, corpus, seconds))
 
 
-def _result(run: Run, corpus: Corpus, seconds: float) -> dict[str, object]:
+def _result(run: RunFolder, corpus: Corpus, seconds: float) -> dict[str, object]:
     device = pick_device(run.config.device)
     retriever = Retriever.of(run, device=run.config.device)
     reports = {

@@ -11,7 +11,7 @@ from statgraph.law.records import Corpus
 from statgraph.law.store import read_corpus
 from statgraph.runs.folders import newest_run
 from statgraph.runs.provenance import commit
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Settings:
         """
         corpus = read_corpus(self.corpus)
         run = self.run or newest_run()
-        opened = Run.read(run)
+        opened = RunFolder.read(run)
         opened.check_corpus(corpus)
         if not self.any_commit and commit_of(opened) != commit():
             raise RunError(
@@ -51,12 +51,12 @@ class Settings:
 
     def marked(self, rows: list[Row]) -> list[Row]:
         """Return the rows of a run, with a note if another commit trained it."""
-        trained_by = commit_of(Run.read(self.run or newest_run()))
+        trained_by = commit_of(RunFolder.read(self.run or newest_run()))
         if trained_by == commit():
             return rows
         return [replace(row, note=f"The run was trained by {trained_by}. {row.note}".strip()) for row in rows]
 
 
-def commit_of(run: Run) -> str:
+def commit_of(run: RunFolder) -> str:
     """Return the commit that trained a run."""
     return run.commit or "an unknown commit"

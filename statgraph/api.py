@@ -40,7 +40,7 @@ if TYPE_CHECKING:  # these load torch
     from statgraph.graph.build import LegalGraph
     from statgraph.retrieval.index.engines.contract import EngineAddress
     from statgraph.retrieval.search.retriever import Retriever
-    from statgraph.runs.run import Run as RunFolder
+    from statgraph.runs.run import RunFolder
     from statgraph.systems.dense import RehearsedStep
     from statgraph.systems.updating.update import UpdateSummary
 
@@ -116,7 +116,7 @@ class Run:
             RunError: if the folder holds no finished run, or one of another corpus.
             UsageError: if an argument has the wrong type.
         """
-        from statgraph.runs.run import Run as RunFolder
+        from statgraph.runs.run import RunFolder
 
         opened = folder
         if not isinstance(opened, RunFolder):  # of several processes that train, one alone may reach the folder
@@ -356,7 +356,7 @@ def evaluate(
     """
     from statgraph.retrieval.search.evaluating import compared_reports, sets_of_split
     from statgraph.retrieval.search.retriever import Retriever
-    from statgraph.runs.run import Run as RunFolder
+    from statgraph.runs.run import RunFolder
 
     opened = []
     for each in (run,) if against is None else (run, against):

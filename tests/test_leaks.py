@@ -13,7 +13,7 @@ from statgraph.encoders.static import StaticBiEncoder
 from statgraph.law.records import CitingText, Corpus, Question
 from statgraph.retrieval.search.ensemble_run import read_ensemble
 from statgraph.retrieval.signals.signal import QuestionBatch
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.systems import learning, pipeline
 from statgraph.systems.presets import resolve_config
 
@@ -139,7 +139,7 @@ def check_folds(documented, trainings, quick_settings, quick_backbone, tmp_path,
             assert left < train
             held_out.append(train - left)
             assert documents_in(texts[member], documented) == left
-            assert indexed(Run(folder, config, Run.read(member).corpus), documented) == left
+            assert indexed(RunFolder(folder, config, RunFolder.read(member).corpus), documented) == left
         assert sorted(name for names in held_out for name in names) == sorted(train)  # each in one fold
 
     monkeypatch.setattr(learning, "learn", enough)

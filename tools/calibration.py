@@ -26,7 +26,7 @@ from statgraph.cli.main import run_command
 from statgraph.law.store import read_corpus
 from statgraph.retrieval.ranking.calibration import Calibration, Evidence, standardised
 from statgraph.retrieval.search.ensemble_run import learnt_from, read_ensemble
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.systems import calibrating
 from tools.official_acts import small_laws
 
@@ -94,7 +94,7 @@ def off_topic_questions(language: str) -> list[str]:
     ]
 
 
-def _lesson_and_off_topic(run: Run, corpus: Corpus, split: str) -> tuple[calibrating.Lesson, list[Evidence]]:
+def _lesson_and_off_topic(run: RunFolder, corpus: Corpus, split: str) -> tuple[calibrating.Lesson, list[Evidence]]:
     """Return what a run knows of the questions of a split, and of questions that no calibration has seen."""
     ensemble = read_ensemble(run, len(corpus.articles), device="cpu")
     questions = corpus.split(split)
@@ -137,7 +137,7 @@ class _Untrained:
     off_topic: list[Evidence]
 
     @classmethod
-    def of(cls, run: Run, corpus: Corpus) -> _Untrained:
+    def of(cls, run: RunFolder, corpus: Corpus) -> _Untrained:
         """Return what a run says of the dev questions of its law."""
         return cls(*_lesson_and_off_topic(run, corpus, "dev"))
 
@@ -146,7 +146,7 @@ class _Untrained:
         """Return the same of a run that is made for it, without the questions."""
         with tempfile.TemporaryDirectory(prefix="statgraph-calibration-") as folder:
             train(replace(corpus, questions=(), citing=()), out=Path(folder) / "run")
-            return cls.of(Run.read(Path(folder) / "run"), corpus)
+            return cls.of(RunFolder.read(Path(folder) / "run"), corpus)
 
     def measured(self, name: str, by: Calibration) -> Measured:
         """Return what another law's calibration says of the questions."""
@@ -167,7 +167,7 @@ def joined(lessons: Sequence[calibrating.Lesson]) -> calibrating.Lesson:
     return calibrating.Lesson(of_laws(lambda one: one.questions), relevant, of_laws(lambda one: one.off_topic))
 
 
-def fit_default(acts: Path, others: Sequence[tuple[str, Run, Corpus]]) -> list[Measured]:
+def fit_default(acts: Path, others: Sequence[tuple[str, RunFolder, Corpus]]) -> list[Measured]:
     """Write the shipped weights; return the probabilities of each law by what has not seen it."""
     small_corpora = list(small_laws(acts))
     known = read_corpus(_SAMPLE)
@@ -243,7 +243,7 @@ def main(runs: tuple[str, ...], acts: Path | None, on_test: bool, diagram: Path 
     if not runs and acts is None:
         raise click.UsageError("name a RUN=CORPUS, or --default FOLDER")
     pairs = [each.partition("=")[::2] for each in runs]
-    named = [(Path(corpus).name, Run.read(run), read_corpus(corpus)) for run, corpus in pairs]
+    named = [(Path(corpus).name, RunFolder.read(run), read_corpus(corpus)) for run, corpus in pairs]
     laws = [_of_run(*each, on_test=on_test) for each in named] if acts is None else fit_default(acts, named)
     print(f"| {' | '.join(_COLUMNS)} |\n| --- |{' ---: |' * (len(_COLUMNS) - 1)}")
     print("\n".join(map(report, laws)))
@@ -251,7 +251,7 @@ def main(runs: tuple[str, ...], acts: Path | None, on_test: bool, diagram: Path 
         draw(laws, diagram)
 
 
-def _of_run(name: str, run: Run, corpus: Corpus, *, on_test: bool) -> Measured:
+def _of_run(name: str, run: RunFolder, corpus: Corpus, *, on_test: bool) -> Measured:
     is_own = on_test or learnt_from(run) == "dev"
     split = "test" if is_own else "dev"
     lesson, off_topic = _lesson_and_off_topic(run, corpus, split)

@@ -10,7 +10,7 @@ from benchmarks.rows import Row, Spread, ratio_text, taking_turns, times_faster
 from benchmarks.settings import Settings
 from statgraph.retrieval.search.batching import QuestionBatcher
 from statgraph.retrieval.search.retriever import Retriever
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 CALLERS, ASKED_TIMES = 16, 3.0
 
@@ -30,7 +30,7 @@ def measure(settings: Settings) -> list[Row]:
         overlaps[precision] = overlap(found.__getitem__, plain, questions)
         works[precision] = lambda batcher=batcher: ask_all(ids_of(batcher), questions)
     seconds = taking_turns(works, rounds=1 if settings.quick else 7)
-    backbone = Run.read(run).config.encoder.backbone
+    backbone = RunFolder.read(run).config.encoder.backbone
     what = f"{CALLERS} callers at once, run loaded: {corpus.name}, {len(corpus.articles):,} articles, {backbone}"
     return [
         row_of(

@@ -11,7 +11,7 @@ from benchmarks.rows import Row, Spread, seconds_text, taking_turns
 from benchmarks.settings import Settings
 from statgraph.law.catalogue import sample_folder
 from statgraph.law.store import read_corpus
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 QUESTION = "Who gets the deposit back?"
 HELP_S, SAMPLE_S, OTHER_S = 0.3, 3.0, 5.0
@@ -47,6 +47,6 @@ def measure(settings: Settings) -> list[Row]:
 
 
 def _about(run: Path, n_articles: int) -> str:
-    opened = Run.read(run)
+    opened = RunFolder.read(run)
     backbone = opened.config.encoder.backbone
     return f"`statgraph search` from the shell: {opened.corpus.name}, {n_articles:,} articles, {backbone}"

@@ -18,7 +18,7 @@ from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.retrieval.search.ensemble_run import member_folders
 from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs.article_store import ArticleStore
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from tools.letters import has_letters, letter
 
 ASKED_OF_LETTERS = 2.0  # for 200 words beside ten
@@ -32,7 +32,7 @@ def measure(settings: Settings) -> list[Row]:
     """Return the rows of an ensemble, in float32 and in int8 where all of its transformers have the graph for it: the
     time of a question, and how long the plain program takes for it."""
     corpus, folder = settings.corpus_and_run()
-    run = Run.read(folder)
+    run = RunFolder.read(folder)
     if not run.kind.has_members:
         raise RunError(f"{folder}: of system {run.config.system}, not an ensemble; name one with --run")
     encoders = [member / "query_encoder" for member in member_folders(run).values()]
@@ -93,7 +93,7 @@ def rows_of(
     ]
 
 
-def plain_ranking(run: Run) -> Callable[[str], np.ndarray]:
+def plain_ranking(run: RunFolder) -> Callable[[str], np.ndarray]:
     """Return question -> article rows, best first, as a program of forty lines ranks them."""
     import bm25s
     import faiss

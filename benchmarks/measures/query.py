@@ -19,7 +19,7 @@ from statgraph.retrieval.search.evaluating import split_metrics
 from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs import parts
 from statgraph.runs.article_store import ArticleStore
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 ASKED_S, ASKED_TIMES, ASKED_POINTS = 0.01, 3.0, 0.5
 K = 10
@@ -48,7 +48,7 @@ def measure(settings: Settings) -> list[Row]:
     overlaps = {name: overlap(searches[name], searches["plain"], questions) for name in retrievers}
     seconds = seconds_of(searches, questions)
     quality = {name: dev_quality(retriever, corpus) for name, retriever in retrievers.items()}
-    backbone = Run.read(run).config.encoder.backbone
+    backbone = RunFolder.read(run).config.encoder.backbone
     what = f"one question, run loaded: {corpus.name}, {len(corpus.articles):,} articles, {backbone}"
     rows = []
     for name in retrievers:

@@ -19,7 +19,7 @@ from pathlib import Path
 from benchmarks.processes import LAUNCHER
 from benchmarks.rows import Row
 from benchmarks.settings import Settings
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 CLIENTS, K = 32, 10
 LOAD_S, QUICK_LOAD_S = 60.0, 3.0
@@ -58,7 +58,7 @@ def measure(settings: Settings) -> list[Row]:
                 service.send_signal(signal.SIGTERM)
             if service.wait(_TIMEOUT_S):
                 raise RuntimeError(f"{' '.join(command)}: ended with status {service.returncode}; mend it")
-    backbone = Run.read(run).config.encoder.backbone
+    backbone = RunFolder.read(run).config.encoder.backbone
     what = f"`statgraph serve`, {CLIENTS} clients for {load_s:g} s: {corpus.name}, {len(corpus.articles):,} articles"
     return _rows(f"{what}, {backbone}", answers, memory_mib, load_s)
 

@@ -10,7 +10,7 @@ from benchmarks.processes import peak_of
 from benchmarks.rows import Row
 from benchmarks.settings import Settings
 from statgraph.law.store import read_corpus
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 STATIC, TRANSFORMER = "embedded:static", "embedded:multilingual-e5-small"
 ASKED_MIB = 4096
@@ -46,7 +46,7 @@ def _row(what: str, command: list[str], *, trained: Path | None = None) -> Row:
     asked, holds, note = "", None, ""
     if trained is not None:
         asked, holds = f"under {ASKED_MIB // 1024} GiB", peak_mib < ASKED_MIB
-        steps = Run.read(trained).steps
+        steps = RunFolder.read(trained).steps
         texts = [f"{step['name']} {step['seconds']:.3g} s, {step['peak_mib']:,} MiB" for step in steps]
         note = f"By the end of each step: {'; '.join(texts)}."
     reached, figures = f"{peak_mib:,} MiB, {seconds:.3g} s", {"peak_mib": peak_mib, "s": seconds}

@@ -17,7 +17,7 @@ from statgraph.law.records import Corpus
 from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs import parts
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.systems.updating.update import TextVectors, UpdateSummary, update_run
 
 ASKED_TIMES = 20.0
@@ -32,7 +32,7 @@ def measure(settings: Settings) -> list[Row]:
     """Return the row of a run: how much faster the update is, and whether both give the same vectors and hits. Nothing
     is cached. With a transformer the re-index runs once, since it embeds the whole law."""
     corpus, run = settings.corpus_and_run()
-    backbone = Run.read(run).config.encoder.backbone
+    backbone = RunFolder.read(run).config.encoder.backbone
     kind = "static" if is_static(backbone) else "transformer"
     rounds = 3 if kind == "static" and not settings.quick else 1
     new = amended(corpus, np.random.default_rng(0))

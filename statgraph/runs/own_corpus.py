@@ -13,7 +13,7 @@ from statgraph.law.records import REFERENCES_ELSEWHERE, SET_KEY, SPLITS, Article
 from statgraph.law.synonyms import saved_text
 from statgraph.runs import parts
 from statgraph.runs.article_store import ArticleStore, StoredArticle
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 _TRAIN = SPLITS[0]
 
@@ -33,7 +33,7 @@ def write_training_texts(corpus: Corpus, folder: Path) -> None:
     artifacts.write_json_lines(folder / parts.TRAINING_TEXTS, rows)
 
 
-def own_corpus(run: Run) -> Corpus:
+def own_corpus(run: RunFolder) -> Corpus:
     """Return a run's articles as a corpus, with the training questions and citing texts if it is an ensemble.
 
     Raises:

@@ -39,7 +39,7 @@ class CorpusFacts:
 
 
 @dataclass(frozen=True)
-class Run:
+class RunFolder:
     """A run folder; open a finished one with `read`, and finish one with `write`.
 
     Attributes:
@@ -95,7 +95,7 @@ class Run:
         return ArticleStore(self.folder)
 
     @classmethod
-    def read(cls, folder: Path | str) -> Run:
+    def read(cls, folder: Path | str) -> RunFolder:
         """Return the finished run in a folder.
 
         Raises:
@@ -119,7 +119,7 @@ class Run:
         return cls.from_dict(folder, artifacts.read_object(path))
 
     @classmethod
-    def from_dict(cls, folder: Path, manifest: Mapping[str, object]) -> Run:
+    def from_dict(cls, folder: Path, manifest: Mapping[str, object]) -> RunFolder:
         """Return the run that `to_dict` made a manifest of.
 
         Raises:
@@ -208,4 +208,4 @@ class Run:
 
 
 # What a manifest says beyond configuration and corpus.
-_FACTS = tuple(item.name for item in fields(Run) if item.name not in ("folder", "config", "corpus"))
+_FACTS = tuple(item.name for item in fields(RunFolder) if item.name not in ("folder", "config", "corpus"))

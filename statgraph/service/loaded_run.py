@@ -24,7 +24,7 @@ from statgraph.law.records import Question
 from statgraph.law.titles import number_or_title
 from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs.article_store import ArticleStore
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 MAX_EXAMPLES = 6
 LONGEST_EXAMPLE = 120
@@ -148,7 +148,7 @@ class LoadedRun:
     """
 
     def __init__(self, run: Path, **how: Any):
-        opened = Run.read(run)
+        opened = RunFolder.read(run)
         self.folder, self.name = run, run.resolve().name
         self.corpus, self.language = opened.corpus.name, opened.corpus.language
         self.retriever = Retriever.of(opened, **how)

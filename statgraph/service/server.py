@@ -18,7 +18,7 @@ from statgraph.errors import RunError, StatgraphError, UsageError, described, re
 from statgraph.formats.download import is_loopback
 from statgraph.runs import parts
 from statgraph.runs.folders import served_run
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.service.app import create_app
 from statgraph.service.config import TOKEN_VARIABLE, ServiceConfig
 from statgraph.service.loaded_run import LoadedRun
@@ -51,7 +51,7 @@ def serve(
         RunError: if the run cannot be loaded, or the port is taken.
         UsageError: if the host, the device or the precision is unknown or not available.
     """
-    Run.read(run)
+    RunFolder.read(run)
     state, fault, opened, opening = ServiceState(config), None, None, asyncio.Lock()
 
     async def open_run() -> None:

@@ -27,7 +27,7 @@ from statgraph.retrieval.signals.centring import Centre
 from statgraph.retrieval.signals.signal import Signal
 from statgraph.runs.folders import is_finished, is_unfinished
 from statgraph.runs.kind import kind_of
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.studies.running import CorpusRuns, PlannedRun, run_id
 from statgraph.studies.spec import RowSpec, TableSpec
 from statgraph.studies.store import RunResult
@@ -77,7 +77,7 @@ class _Trained:
         keeps_first: whether the fixed ranker's best stay first.
     """
 
-    run: Run
+    run: RunFolder
     whole: _Part
     learnt_from: Sequence[_Part]
     questions: Sequence[Question]
@@ -102,7 +102,7 @@ class AblationRuns(CorpusRuns):
         ranks = _without(trained, planned.row.without, self.corpus)
         metrics = self._metrics_of(ranks)
         step = {"name": "row", "seconds": round(time.perf_counter() - start, 1), "peak_mib": peak_memory_mib()}
-        about = self._about(planned, Run.read(trained.run.folder), False) | {
+        about = self._about(planned, RunFolder.read(trained.run.folder), False) | {
             "config": artifacts.as_json(planned.config.to_dict()),
             "without": planned.row.without,
             "trees": ranks.trees,
@@ -127,12 +127,12 @@ class AblationRuns(CorpusRuns):
         fixed = replace(config, ranker=replace(config.ranker, kind="fixed"))
         if not is_finished(folder):
             train_run(corpus, fixed, folder, replace(options, resume=is_unfinished(folder)))
-        run = Run.read(folder)
+        run = RunFolder.read(folder)
         cross_fit = learns_from(config.ranker, corpus) == "cross-fit"
         questions, _ = questions_to_learn_from(corpus, "train" if cross_fit else "dev")
         n_train = len(corpus.split("train"))
 
-        def read(part: Run, held_out: Sequence[Question]) -> _Part:
+        def read(part: RunFolder, held_out: Sequence[Question]) -> _Part:
             n_unseen = sum(question.question_set == MAIN_SET for question in held_out) if cross_fit else 0
             ensemble = read_ensemble(part, len(corpus.articles), device=config.device)
             return _Part(ensemble, n_train - n_unseen, held_out)

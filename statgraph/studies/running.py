@@ -28,7 +28,7 @@ from statgraph.runs import parts
 from statgraph.runs.folders import is_finished
 from statgraph.runs.kind import kind_of
 from statgraph.runs.provenance import commit, published
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.studies.spec import RowSpec, TableSpec
 from statgraph.studies.store import FOLLOWED, KeptRuns, RunResult, RunStore
 from statgraph.studies.summary import COMPARED_BY_SET, GivenAway, metrics_of_sets
@@ -182,7 +182,7 @@ class CorpusRuns:
         metrics, signals = self._measured(run)
         return RunResult(metrics, self._about(planned, run, resumed), signals)
 
-    def trained(self, planned: PlannedRun, options: TrainingOptions) -> tuple[Run, bool]:
+    def trained(self, planned: PlannedRun, options: TrainingOptions) -> tuple[RunFolder, bool]:
         """Return (what a row's system trains, whether its training was begun before)."""
         folder = self.store.trained_folder(self._id(planned))
         resumed = (folder / parts.CONFIG).is_file()
@@ -192,7 +192,7 @@ class CorpusRuns:
             if planned.row.retrained:
                 how = replace(how, final=_followed(corpus, planned.config, folder, options), keep_test=True)
             train_run(corpus, planned.config, folder, how)
-        return Run.read(folder), resumed
+        return RunFolder.read(folder), resumed
 
     def _claimed(self, planned: PlannedRun) -> str:
         """Return the id of what no other process may work on at the same time."""
@@ -209,7 +209,7 @@ class CorpusRuns:
         variants += [f"without {row.without}"] * bool(row.without) + [f"baseline {row.baseline}"] * bool(row.baseline)
         return run_id(planned.config, self.corpus.content_hash, self.split, *variants)
 
-    def _measured(self, run: Run) -> tuple[SplitMetrics, dict[str, SplitMetrics]]:
+    def _measured(self, run: RunFolder) -> tuple[SplitMetrics, dict[str, SplitMetrics]]:
         """Return the metrics of a run and, of an ensemble, those of each signal alone."""
         device = run.config.device
         if not run.kind.has_members:
@@ -229,7 +229,7 @@ class CorpusRuns:
     def _given_away(self) -> GivenAway:
         return GivenAway(self.corpus)
 
-    def _about(self, planned: PlannedRun, run: Run, resumed: bool) -> dict[str, object]:
+    def _about(self, planned: PlannedRun, run: RunFolder, resumed: bool) -> dict[str, object]:
         return {
             "config": artifacts.as_json(run.config.to_dict()),
             "seed": planned.seed,
@@ -275,11 +275,11 @@ def _planned(row: RowSpec, seed: int, backbone: str, settings: Sequence[str]) ->
     return PlannedRun(row, seed, config, tuple(own))
 
 
-def _followed(corpus: Corpus, config: RunConfig, folder: Path, options: TrainingOptions) -> Run:
+def _followed(corpus: Corpus, config: RunConfig, folder: Path, options: TrainingOptions) -> RunFolder:
     """Return the run, trained beside a folder, whose number of epochs the run in that folder takes over."""
     beside = folder.with_name(FOLLOWED)
     if is_finished(beside):
-        return Run.read(beside)
+        return RunFolder.read(beside)
     return train_run(corpus, config, beside, replace(options, resume=(beside / parts.CONFIG).is_file()))
 
 

@@ -18,7 +18,7 @@ from statgraph.law.records import Corpus
 from statgraph.retrieval.search.evaluating import SplitMetrics
 from statgraph.runs.folders import link_run, refuse_full_folder
 from statgraph.runs.kind import kind_of
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 RESULT, TRAINED, FOLLOWED = "result.json", "run", "followed"
 NOTHING_SHARED: Mapping[str, object] = {}
@@ -127,7 +127,7 @@ class KeptRuns:
     keeps: bool = True
     taken: list[dict[str, object]] = field(default_factory=list)
 
-    def take(self, corpus: Corpus, config: RunConfig, folder: Path) -> Run | None:
+    def take(self, corpus: Corpus, config: RunConfig, folder: Path) -> RunFolder | None:
         """Return the run that was kept, now in `folder` too; None where there is none that can be read.
 
         Raises:
@@ -135,7 +135,7 @@ class KeptRuns:
         """
         kept = self._place(corpus, config)
         try:
-            run = Run.read(kept)
+            run = RunFolder.read(kept)
         except RunError:
             return None
         refuse_full_folder(folder)
@@ -150,7 +150,7 @@ class KeptRuns:
         )
         return replace(run, folder=folder)
 
-    def keep(self, corpus: Corpus, run: Run) -> None:
+    def keep(self, corpus: Corpus, run: RunFolder) -> None:
         """Keep a finished run of this corpus, if any are kept."""
         if self.keeps:
             link_run(run.folder, self._place(corpus, run.config))

@@ -21,7 +21,7 @@ from statgraph.law.records import Corpus
 from statgraph.memory import peak_memory_mib
 from statgraph.progress import Progress, silent
 from statgraph.runs import parts
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.training.checkpoints import MetricsLog
 from statgraph.training.loop import TrainingContext, chosen_epochs
 
@@ -44,10 +44,10 @@ class StepClock:
 class RunCache(Protocol):
     """Finished runs that others of the same configuration and corpus take."""
 
-    def take(self, corpus: Corpus, config: RunConfig, folder: Path) -> Run | None:
+    def take(self, corpus: Corpus, config: RunConfig, folder: Path) -> RunFolder | None:
         """Return the run that was kept, now in `folder` too; None where there is none."""
 
-    def keep(self, corpus: Corpus, run: Run) -> None:
+    def keep(self, corpus: Corpus, run: RunFolder) -> None:
         """Keep a finished run of this corpus."""
 
 
@@ -73,15 +73,15 @@ class TrainingOptions:
     progress: Progress = silent
     graph_folder: Path | None = None
     announce: Callable[[str], None] = lambda line: None
-    final: Run | None = None
+    final: RunFolder | None = None
     keep_test: bool = False
-    teacher: Run | None = None
+    teacher: RunFolder | None = None
     measured: bool = True
-    fold_of: Run | None = None
+    fold_of: RunFolder | None = None
 
 
 DEFAULT_OPTIONS = TrainingOptions()
-TrainRun = Callable[[Corpus, RunConfig, Path, TrainingOptions], Run]
+TrainRun = Callable[[Corpus, RunConfig, Path, TrainingOptions], RunFolder]
 
 
 @dataclass(frozen=True)

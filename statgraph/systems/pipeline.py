@@ -30,7 +30,7 @@ from statgraph.runs.folders import claimed, is_finished, is_unfinished, new_run_
 from statgraph.runs.kind import kind_of
 from statgraph.runs.own_corpus import write_training_texts
 from statgraph.runs.provenance import commit, versions
-from statgraph.runs.run import CorpusFacts, Run
+from statgraph.runs.run import CorpusFacts, RunFolder
 from statgraph.systems.job import DEFAULT_OPTIONS, Job, TrainingOptions
 from statgraph.systems.model_card import backbone_licences, corpus_entry, write_model_cards
 from statgraph.systems.presets import DEFAULT_SYSTEM, TrainingRequest, resolve_config
@@ -40,7 +40,7 @@ _UNTRAINED = ("ranker.kind=fixed", "device=cpu")
 _MEMBER = f"zero-shot@{EMBEDDED_E5}"
 
 
-def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: TrainingOptions = DEFAULT_OPTIONS) -> Run:
+def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: TrainingOptions = DEFAULT_OPTIONS) -> RunFolder:
     """Train a system into a run folder; the manifest comes last, so a folder without one is an unfinished run.
 
     A configuration or corpus that is refused leaves nothing behind in a folder that was empty. Of several processes the
@@ -71,7 +71,7 @@ def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: Training
 
 def train_requested(
     corpus: Corpus, request: TrainingRequest, out: Path | None, options: TrainingOptions
-) -> tuple[Run, bool]:
+) -> tuple[RunFolder, bool]:
     """Return the run of a request, trained or resumed in `out` or in a folder under runs/, and whether it was finished
     before. torchrun resumes by itself, in `out`, what it starts again.
 
@@ -93,14 +93,14 @@ def train_requested(
     resumes, folder, was_finished = world.json_from_first(place)
     folder = Path(folder)
     if was_finished:
-        return Run.read(folder), True
+        return RunFolder.read(folder), True
     graph = default_folder(corpus.name) if final is None else None  # it has no questions of dev and test
     options = replace(options, resume=resumes, final=final, teacher=request.teacher, graph_folder=graph)
     with resumable(f"with: --out {folder} --resume", lambda: world.is_first and is_unfinished(folder)):
         return train_run(corpus, request.config, folder, options), False
 
 
-def _trained(job: Job) -> Run:
+def _trained(job: Job) -> RunFolder:
     """Return the run of a job whose folder is claimed."""
     world = job.world
     try:
@@ -116,13 +116,13 @@ def _trained(job: Job) -> Run:
         raise
     run = _finished(job, dev_rankings) if world.is_first else None
     manifest = world.json_from_first(lambda: run.to_dict())
-    return run or Run.from_dict(job.folder, manifest)
+    return run or RunFolder.from_dict(job.folder, manifest)
 
 
-def _finished(job: Job, dev_rankings) -> Run:
+def _finished(job: Job, dev_rankings) -> RunFolder:
     """Return the trained run after its evaluation, with report and manifest on disk."""
     config, final, teacher = job.config, job.options.final, job.options.teacher
-    run = Run(
+    run = RunFolder(
         job.folder,
         config,
         CorpusFacts.of(job.corpus),
@@ -158,7 +158,7 @@ def train_lexical(job: Job) -> None:
     """
     if not job.world.is_first:
         return
-    config, run = job.config, Run(job.folder, job.config, CorpusFacts.of(job.corpus))
+    config, run = job.config, RunFolder(job.folder, job.config, CorpusFacts.of(job.corpus))
     if config.bm25.expansion and not run.synthetic.exists():
         with job.clock.step("synthetic questions"):
             write_expansion(job.corpus, config.augment, run.synthetic, job.generation, most=config.bm25.expansion)
@@ -166,7 +166,7 @@ def train_lexical(job: Job) -> None:
         write_lexical_index(run, job.corpus.articles)
 
 
-def write_lexical_index(run: Run, articles: Sequence[Article]) -> None:
+def write_lexical_index(run: RunFolder, articles: Sequence[Article]) -> None:
     """Save the BM25 index of a run's articles with the run, the synthetic questions that expand them included."""
     with artifacts.replaced_folder(run.lexical_index) as staging:
         built_index(run, articles).write(staging)

@@ -12,13 +12,13 @@ from statgraph.law.records import MAIN_SET, SPLITS, Corpus
 from statgraph.law.store import write_corpus_files
 from statgraph.retrieval.search.evaluating import split_questions
 from statgraph.retrieval.search.retriever import Retriever
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 RUNS = "runs"
 
 
 def write_beir(
-    corpus: Corpus, folder: Path, *, run: Run | None = None, split: str | None = None, device: str = "auto"
+    corpus: Corpus, folder: Path, *, run: RunFolder | None = None, split: str | None = None, device: str = "auto"
 ) -> str:
     """Write `corpus.jsonl`, `queries.jsonl` and `qrels/*.tsv`; with a run and a split also `runs/SPLIT.trec`, the best
     500 articles for each question of the split. Questions are those of the main set, as BEIR has no other: its tools

@@ -13,13 +13,13 @@ from statgraph.law.citations.references import REFERS_TO, citations_among
 from statgraph.law.records import Article, Corpus, Question
 from statgraph.law.tree import tree_of
 from statgraph.runs.article_store import ArticleStore, StoredArticle
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 # XML has no way to write these.
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def write_graphml(source: Corpus | Run, path: Path) -> str:
+def write_graphml(source: Corpus | RunFolder, path: Path) -> str:
     """Write the graph of a corpus, or of a run's articles and, if it was trained with a graph, its training questions.
 
     Raises:

@@ -14,7 +14,7 @@ from statgraph.encoders.inference.onnx_query import TOKEN_IDS, TOKEN_MASK
 from statgraph.errors import ModelError
 from statgraph.runs import parts
 from statgraph.runs.article_store import ArticleStore
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.systems.model_card import model_card, read_run_report
 
 MODEL_FILE, TOKENIZER_FILE = "model.onnx", "tokenizer.json"
@@ -45,7 +45,7 @@ More than {tolerance:.0e} is refused."""
 _QUESTION = "Who gets the deposit back?"
 
 
-def write_onnx_folder(run: Run, folder: Path) -> str:
+def write_onnx_folder(run: RunFolder, folder: Path) -> str:
     """Write a run's query encoder as `model.onnx`, `tokenizer.json` and a model card that says how to run it.
 
     Raises:

@@ -10,7 +10,7 @@ from pathlib import Path
 from statgraph import artifacts
 from statgraph.errors import RunError, UsageError, reason_of
 from statgraph.runs.hub import SCHEME, HubAddress
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 _SECTION = """
 ## Load it
@@ -25,7 +25,7 @@ for hit in Retriever.load("{address}").search("Who gets the deposit back?"):
 _OF_THE_HUB = {".gitattributes", artifacts.MODEL_CARD}  # in a repository without being of a run
 
 
-def write_copy(run: Run, folder: Path) -> str:
+def write_copy(run: RunFolder, folder: Path) -> str:
     """Copy the published files of a run; every file is a copy, for a folder that goes to another machine."""
     files = list(published_files(run))
     for path in files:
@@ -53,7 +53,7 @@ def push_run(folder: Path, name: str, *, public: bool = False) -> HubAddress:
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 
     address = HubAddress.of(name if name.startswith(SCHEME) else SCHEME + name)
-    run = Run.read(folder)
+    run = RunFolder.read(folder)
     card = folder / artifacts.MODEL_CARD
     text = (card.read_text(encoding="utf-8") if card.is_file() else "") + _SECTION.format(address=address)
     files = {path.relative_to(folder).as_posix(): path for path in published_files(run)}
@@ -79,7 +79,7 @@ def push_run(folder: Path, name: str, *, public: bool = False) -> HubAddress:
     return HubAddress(address.name, commit.oid)
 
 
-def published_files(run: Run) -> Iterator[Path]:
+def published_files(run: RunFolder) -> Iterator[Path]:
     """Yield the files of a run that answer and explain questions, those of an ensemble's members included; checkpoints,
     the article encoder and readers' marks stay behind."""
     for part in run.kind.parts:
@@ -91,4 +91,4 @@ def published_files(run: Run) -> Iterator[Path]:
         elif path.is_dir():
             yield from (file for file in sorted(path.rglob("[!.]*")) if file.is_file())
     for member in run.kind.member_folders(run).values():
-        yield from published_files(Run.read(member))
+        yield from published_files(RunFolder.read(member))

@@ -11,7 +11,7 @@ from statgraph.encoders.backbones import MODULES
 from statgraph.errors import UsageError, damaged_run, unknown_name
 from statgraph.law.records import Corpus
 from statgraph.runs.hub import local_run
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 BEIR, GRAPHML, HUB = "beir", "graphml", "hub"
 # Each is a function (run or corpus, folder to write into; of graphml a file) -> what is there, in words.
@@ -56,7 +56,7 @@ def export(
     what = source if is_corpus else _opened(local_run(source), with_vectors=target in _NEED_VECTORS)
     options = {}
     if target == BEIR and ranked_by is not None:
-        options = {"run": Run.read(local_run(ranked_by)), "split": split, "device": device}
+        options = {"run": RunFolder.read(local_run(ranked_by)), "split": split, "device": device}
     module, _, function = {**OF_RUNS, **OF_CORPORA}[target].partition(":")
     write = getattr(import_module(module), function)
     replaced = artifacts.replaced_file if target == GRAPHML else artifacts.replaced_folder
@@ -65,13 +65,13 @@ def export(
     return Exported(str(out), about)
 
 
-def _opened(folder: Path, *, with_vectors: bool) -> Run:
+def _opened(folder: Path, *, with_vectors: bool) -> RunFolder:
     """Return the finished run in a folder.
 
     Raises:
         RunError: if there is none, or it lacks the vectors or the query encoder that are needed.
     """
-    run = Run.read(folder)
+    run = RunFolder.read(folder)
     if with_vectors:
         run.require_vectors("export a run of another system, or this one as graphml")
         if not (run.query_encoder / MODULES).is_file():

@@ -12,7 +12,7 @@ from statgraph.config import IndexConfig
 from statgraph.retrieval.index.article_index import IDS_FILE, ArticleIndex
 from statgraph.retrieval.index.vectors import INDEX_FILE
 from statgraph.runs import parts
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.systems.model_card import model_card, read_run_report
 
 ARTICLES, VECTORS = "articles", "vectors.npy"
@@ -56,7 +56,7 @@ Corpus: {corpus}, content hash {hash}.
 _CODES = "\nIts scores are estimates from short codes; in the run the best of them are ranked again by the vectors.\n"
 
 
-def write_encoder_and_articles(run: Run, folder: Path) -> str:
+def write_encoder_and_articles(run: RunFolder, folder: Path) -> str:
     """Write a run's query encoder, its model card, and `articles/` with the vectors and ids of the articles."""
     index = ArticleIndex.load(run.index, device="cpu")
     shutil.copytree(run.query_encoder, folder, dirs_exist_ok=True)
@@ -68,7 +68,7 @@ def write_encoder_and_articles(run: Run, folder: Path) -> str:
     return f"the query encoder and article vectors of {run.folder}"
 
 
-def write_faiss_index(run: Run, folder: Path) -> str:
+def write_faiss_index(run: RunFolder, folder: Path) -> str:
     """Write a run's index as `index.faiss`, with `ids.json` and a README.
 
     It is the run's own file where plain query vectors can search it, else a flat index of the same vectors: approximate

@@ -33,11 +33,11 @@ def training_drawings(run: Path, *, projection: str = "tsne", seed: int = 0) -> 
     """
     from statgraph.retrieval.index.article_index import ArticleIndex
     from statgraph.runs.article_store import ArticleStore
-    from statgraph.runs.run import Run
+    from statgraph.runs.run import RunFolder
     from statgraph.training.checkpoints import MetricsLog
 
     run = Path(run)
-    opened = Run.read(run)
+    opened = RunFolder.read(run)
     if opened.kind.has_members:
         raise RunError(f"{run}: an ensemble; plot the training of a member with --run {opened.members}/NAME")
     records = MetricsLog(opened.metrics).records()

@@ -24,7 +24,7 @@ from statgraph.encoders.frozen import split_keys
 from statgraph.errors import RunError, reason_of
 from statgraph.extras import require
 from statgraph.runs import parts
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.systems.updating.update import TextVectors
 
 PLAN = "embedding.json"
@@ -212,17 +212,17 @@ class ShardVectors(TextVectors):
 
     shards: VectorShards
 
-    def check(self, *runs: Run) -> None:
+    def check(self, *runs: RunFolder) -> None:
         """Raise RunError unless the shards are complete, and of the encoder of one of the runs."""
         self.shards.check_whole([encoder_of(run.folder, run.config.encoder) for run in runs])
 
-    def only_of(self, run: Run) -> TextVectors:
+    def only_of(self, run: RunFolder) -> TextVectors:
         """Return this, or what embeds alone where the shards are of another encoder than that of a run."""
         plan = self.shards.plan
         same = plan is not None and plan.encoder == encoder_of(run.folder, run.config.encoder)
         return self if same else TextVectors(self.device, self.progress)
 
-    def of(self, texts: Sequence[str], run: Run) -> tuple[np.ndarray, int]:
+    def of(self, texts: Sequence[str], run: RunFolder) -> tuple[np.ndarray, int]:
         """Return (the vectors of texts (texts, width), how many of them came from the shards)."""
         return self.shards.encoded(texts, lambda others: super(ShardVectors, self).of(others, run)[0])
 

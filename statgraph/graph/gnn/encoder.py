@@ -15,7 +15,7 @@ from statgraph.config import GnnConfig
 from statgraph.errors import DependencyError, RunError, StatgraphError, UsageError, damaged_run, described, reason_of
 from statgraph.graph.blocks import Block
 from statgraph.registry import LAYERS
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.settings import check_settings
 
 _ACTIVATIONS = {"none": lambda update: update, "relu": functional.relu}
@@ -98,7 +98,7 @@ def _out_width(before: int, after: int) -> dict[str, int]:
     return {} if before == after else {"out_width": after}
 
 
-def check_layers_of(run: Run) -> None:
+def check_layers_of(run: RunFolder) -> None:
     """Raise RunError if a graph layer that a run names cannot be imported, or may not: see `LayerRegistry`."""
     try:
         for layer in run.config.graph_layers:

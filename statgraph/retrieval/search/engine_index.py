@@ -21,7 +21,7 @@ from statgraph.retrieval.index.article_index import ArticleIndex, read_article_i
 from statgraph.retrieval.index.engines.contract import Columns, EngineAddress, IndexEngine, State, Written
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.hub import local_run
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def write_to_engine(run: object, address: EngineAddress, config: IndexConfig = I
         EngineError: if the engine cannot be reached, or another writer is at work.
         UsageError: if there is no such engine, or a setting is out of range.
     """
-    run = Run.read(local_run(run))
+    run = RunFolder.read(local_run(run))
     run.require_vectors()
     state = state_of(run)
     writer = ENGINES.load(address.name).create(address.uri, state, config)
@@ -57,7 +57,7 @@ def write_to_engine(run: object, address: EngineAddress, config: IndexConfig = I
     return EngineSummary(state.key, written, time.perf_counter() - start)
 
 
-def state_of(run: Run) -> State:
+def state_of(run: RunFolder) -> State:
     """Return what a run's vectors are of; its manifest's hash distinguishes it from every other run, and from itself
     before an update."""
     manifest = (run.folder / artifacts.MANIFEST).read_bytes()
@@ -86,7 +86,7 @@ class EngineIndex:
         self.article_ids = tuple(article_ids)
 
     @classmethod
-    def open(cls, run: Run, address: EngineAddress) -> EngineIndex:
+    def open(cls, run: RunFolder, address: EngineAddress) -> EngineIndex:
         """Return the index of a run in an engine; of the run's own index only the ids are read.
 
         Raises:

@@ -20,25 +20,25 @@ from statgraph.retrieval.search.ranker import question_reader
 from statgraph.retrieval.signals.centring import CENTRES, read_centre
 from statgraph.retrieval.signals.dense import DenseSignal
 from statgraph.retrieval.signals.signal import ZERO_SHOT, Signal, text_bm25
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 # Entries of the ranker's file: whether most training questions were long; the split that the trees learnt from, and
 # whether they leave the fixed ranker's best first.
 WHOLES, LEARNT_FROM, KEEPS_FIRST = "wholes", "learnt_from", "keeps_first"
 
 
-def member_folders(run: Run) -> dict[str, Path]:
+def member_folders(run: RunFolder) -> dict[str, Path]:
     """Return the run folder of each member by its name, SYSTEM@BACKBONE."""
     return {name: run.members / re.sub(r"[^\w.]+", "-", name).strip("-") for name in run.config.ensemble.members}
 
 
-def member_signals(run: Run, *, device: str = "auto", precision: str = "float32") -> Iterator[DenseSignal]:
+def member_signals(run: RunFolder, *, device: str = "auto", precision: str = "float32") -> Iterator[DenseSignal]:
     """Yield the dense signal of each member.
 
     Raises:
         RunError: if one is missing or damaged.
     """
-    members = {name: Run.read(folder) for name, folder in member_folders(run).items()}
+    members = {name: RunFolder.read(folder) for name, folder in member_folders(run).items()}
     folders = [member.query_encoder for member in members.values()]
     encoders = read_query_encoders(folders, device=device, precision=precision)
     for (name, member), encoder in zip(members.items(), encoders, strict=True):
@@ -46,12 +46,12 @@ def member_signals(run: Run, *, device: str = "auto", precision: str = "float32"
         yield DenseSignal(name, kind, index, encoder, read_centre(run.signals, name, index.width))
 
 
-def learnt_from(run: Run) -> str | None:
+def learnt_from(run: RunFolder) -> str | None:
     """Return the split whose questions a run's trees have learnt from; None where it has no trees."""
     return (trees_entries(run) or {}).get(LEARNT_FROM)
 
 
-def trees_entries(run: Run) -> Mapping[str, object] | None:
+def trees_entries(run: RunFolder) -> Mapping[str, object] | None:
     """Return what the ranker's file says of a run's trees; None where it has no trees.
 
     Raises:
@@ -63,7 +63,7 @@ def trees_entries(run: Run) -> Mapping[str, object] | None:
     return {name: entries[name] for name in (LEARNT_FROM, KEEPS_FIRST) if name in entries}
 
 
-def read_ensemble(run: Run, n_articles: int, *, device: str = "auto", precision: str = "float32") -> Ensemble:
+def read_ensemble(run: RunFolder, n_articles: int, *, device: str = "auto", precision: str = "float32") -> Ensemble:
     """Return the ensemble of a run.
 
     Raises:
@@ -99,7 +99,7 @@ def read_ensemble(run: Run, n_articles: int, *, device: str = "auto", precision:
     return ensemble
 
 
-def other_signals(run: Run, members: Sequence[DenseSignal]) -> list[Signal]:
+def other_signals(run: RunFolder, members: Sequence[DenseSignal]) -> list[Signal]:
     """Return the signals beside the members that the run has saved; those that count words read questions by the
     law's."""
     kinds = {name: SIGNALS.load(name) for name in run.config.ensemble.signals}

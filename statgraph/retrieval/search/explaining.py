@@ -16,7 +16,7 @@ from statgraph.retrieval.ranking.ensemble import Ensemble
 from statgraph.retrieval.search.hits import Contribution, Explanation, Hit
 from statgraph.retrieval.search.ranker import DenseRanker, Ranker, text_index
 from statgraph.runs.article_store import ArticleStore
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 if TYPE_CHECKING:
     from statgraph.retrieval.search.graph_run import GraphExplainer
@@ -32,7 +32,7 @@ class Explainer:
 
     note = ""  # of every explanation
 
-    def __init__(self, run: Run, ranker: Ranker, articles: ArticleStore):
+    def __init__(self, run: RunFolder, ranker: Ranker, articles: ArticleStore):
         self._language = run.corpus.language
         self._outlines = articles.outlines
         self._rows = {article.article_id: row for row, article in enumerate(self._outlines)}
@@ -90,7 +90,7 @@ class DenseExplainer(Explainer):
     It counts how many articles hold each word and reads the graph: seconds, for tens of thousands of articles.
     """
 
-    def __init__(self, run: Run, ranker: DenseRanker, articles: ArticleStore):
+    def __init__(self, run: RunFolder, ranker: DenseRanker, articles: ArticleStore):
         super().__init__(run, ranker, articles)
         config, stored = run.config, articles.read_all()
         self._ranker = ranker
@@ -146,7 +146,7 @@ class DenseExplainer(Explainer):
 class EnsembleExplainer(Explainer):
     """Explains the hits of an ensemble by what each signal and each structural fact added to the score."""
 
-    def __init__(self, run: Run, ranker: Ensemble, articles: ArticleStore):
+    def __init__(self, run: RunFolder, ranker: Ensemble, articles: ArticleStore):
         super().__init__(run, ranker, articles)
         self._ensemble = ranker
 

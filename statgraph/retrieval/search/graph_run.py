@@ -22,7 +22,7 @@ from statgraph.graph.relations import ARTICLE, CITES, CITING, HEADING, QUESTION
 from statgraph.law.records import Article, Corpus
 from statgraph.retrieval.search.hits import ITSELF, Neighbour
 from statgraph.runs.article_store import ArticleStore, StoredArticle
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 _NO_ROWS = torch.empty(0, dtype=torch.int64)
 _Node = tuple[str, int]  # node type and row
@@ -53,7 +53,7 @@ class GraphRun:
         return similarity_of(self.config.encoder.similarity)
 
 
-def load_graph_run(run: Run) -> GraphRun:
+def load_graph_run(run: RunFolder) -> GraphRun:
     """Return the graph of a run, built again from its articles' paths and its training questions.
 
     Raises:
@@ -151,7 +151,7 @@ class GraphExplainer:
         RunError: if the run has no graph, did not keep its graph's inputs, or is damaged.
     """
 
-    def __init__(self, run: Run, articles: Sequence[StoredArticle]):
+    def __init__(self, run: RunFolder, articles: Sequence[StoredArticle]):
         loaded = load_graph_run(run)
         self._run = loaded
         self.article_ids = loaded.graph.article_ids

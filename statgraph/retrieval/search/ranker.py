@@ -28,7 +28,7 @@ from statgraph.retrieval.search.engine_index import EngineIndex
 from statgraph.retrieval.search.passages import SentenceEncoder
 from statgraph.retrieval.signals.signal import ZERO_SHOT, Signal, text_bm25
 from statgraph.runs.article_store import ArticleStore, StoredArticle
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 _STATIC, _TRANSFORMER = 400, 24  # sentences that are encoded for the passages of one question
 
@@ -58,7 +58,7 @@ class DenseRanker:
     by_words, floor, signals = False, None, ()
 
     def __init__(
-        self, run: Run, *, device: str = "auto", precision: str = "float32", engine: EngineAddress | None = None
+        self, run: RunFolder, *, device: str = "auto", precision: str = "float32", engine: EngineAddress | None = None
     ):
         self._index = ArticleIndex.load(run.index, device=device) if engine is None else EngineIndex.open(run, engine)
         self.encoder = read_query_encoder(run.query_encoder, device=device, precision=precision)
@@ -116,7 +116,7 @@ def sentence_encoder(ranker: Ranker) -> SentenceEncoder | None:
     return SentenceEncoder(encoder.encode, _STATIC if isinstance(encoder, StaticQueryEncoder) else _TRANSFORMER)
 
 
-def lexical_index(run: Run, articles: ArticleStore) -> BM25:
+def lexical_index(run: RunFolder, articles: ArticleStore) -> BM25:
     """Return the BM25 index that a run saved.
 
     Raises:
@@ -129,7 +129,7 @@ def lexical_index(run: Run, articles: ArticleStore) -> BM25:
     return bm25
 
 
-def question_reader(run: Run, bm25: BM25) -> QuestionReader:
+def question_reader(run: RunFolder, bm25: BM25) -> QuestionReader:
     """Return what reads the questions to a run: by the words of its BM25 index, and the synonyms saved with it.
 
     Raises:
@@ -142,7 +142,7 @@ def question_reader(run: Run, bm25: BM25) -> QuestionReader:
     return QuestionReader(language, stop_words=stop_words, known=bm25.vocabulary, spelling=spelling, synonyms=synonyms)
 
 
-def built_index(run: Run, articles: Sequence[Article | StoredArticle]) -> BM25:
+def built_index(run: RunFolder, articles: Sequence[Article | StoredArticle]) -> BM25:
     """Return a BM25 index of a run's articles, the synthetic questions that expand them included.
 
     Raises:

@@ -24,7 +24,7 @@ from statgraph.retrieval.search.ranker import Ranker, sentence_encoder, text_ind
 from statgraph.retrieval.signals.signal import SignalInfo
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.hub import local_run
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 if TYPE_CHECKING:  # it loads what speaks HTTP
     from statgraph.retrieval.search.rewriting import Rewriter
@@ -36,7 +36,7 @@ _KEPT_LIMITS = 32  # readers browse: the same limits come many times
 class Retriever:
     """Answers questions with the articles of one run; make it with `load`."""
 
-    def __init__(self, ranker: Ranker, articles: ArticleStore, run: Run | None = None):
+    def __init__(self, ranker: Ranker, articles: ArticleStore, run: RunFolder | None = None):
         self._ranker = ranker
         self.articles = articles
         self._run = run
@@ -72,12 +72,12 @@ class Retriever:
             ModelError: if the graph beside the query encoder is damaged, or does not fit its weights.
             DependencyError: if onnxruntime is missing, and int8 was asked for.
         """
-        return cls.of(Run.read(local_run(run)), device=device, precision=precision, engine=engine, reader=reader)
+        return cls.of(RunFolder.read(local_run(run)), device=device, precision=precision, engine=engine, reader=reader)
 
     @classmethod
     def of(
         cls,
-        run: Run,
+        run: RunFolder,
         *,
         device: str = "auto",
         precision: str = "float32",

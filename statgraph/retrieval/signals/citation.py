@@ -12,7 +12,7 @@ from statgraph.law.citations.named_articles import HAS_NUMBER
 from statgraph.retrieval.signals.dense import DenseSignal
 from statgraph.retrieval.signals.signal import WORDS, Proposal, QuestionBatch, Signal, SignalInfo, SignalSource
 from statgraph.runs.article_store import ArticleStore
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 
 class CitationSignal(Signal):
@@ -30,7 +30,7 @@ class CitationSignal(Signal):
         return True
 
     @classmethod
-    def read(cls, folder: Path, run: Run, members: Sequence[DenseSignal] = ()) -> CitationSignal:
+    def read(cls, folder: Path, run: RunFolder, members: Sequence[DenseSignal] = ()) -> CitationSignal:
         """Return the signal of a run's articles."""
         return cls(run.articles)
 

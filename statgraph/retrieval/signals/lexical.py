@@ -22,7 +22,7 @@ from statgraph.retrieval.signals.signal import (
     SignalInfo,
     SignalSource,
 )
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 _HALF_DOUBT_AT = 20  # training questions
 _DOUBT = "doubt.json"
@@ -76,7 +76,7 @@ class LexicalSignal(Signal):
         return True
 
     @classmethod
-    def read(cls, folder: Path, run: Run, members: Sequence[DenseSignal] = ()) -> LexicalSignal:
+    def read(cls, folder: Path, run: RunFolder, members: Sequence[DenseSignal] = ()) -> LexicalSignal:
         """Return the signal; its arrays stay on disk, memory-mapped."""
         index = BM25.read(folder, language=run.corpus.language, **(run.config.bm25.options | cls.parameters))
         return cls(index, _read_doubt(folder / _DOUBT))

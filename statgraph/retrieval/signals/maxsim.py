@@ -26,7 +26,7 @@ from statgraph.retrieval.signals.signal import (
     SignalInfo,
     SignalSource,
 )
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 _MAX_ARTICLES = 5_000  # some 55 kB each
 _COMPARED = 100  # articles, the nearest by their one vector
@@ -84,7 +84,7 @@ class MaxSimSignal(Signal):
         return True
 
     @classmethod
-    def read(cls, folder: Path, run: Run, members: Sequence[DenseSignal]) -> MaxSimSignal:
+    def read(cls, folder: Path, run: RunFolder, members: Sequence[DenseSignal]) -> MaxSimSignal:
         """Return the signal that `write` saved; the tokens stay on disk, memory-mapped.
 
         Raises:

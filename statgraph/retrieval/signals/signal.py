@@ -21,7 +21,7 @@ from statgraph.retrieval.lexical.bm25 import BM25, best_rows
 
 if TYPE_CHECKING:
     from statgraph.retrieval.signals.dense import DenseSignal  # which imports this module
-    from statgraph.runs.run import Run
+    from statgraph.runs.run import RunFolder
 
 # The kinds of dense signals: an untrained encoder, one that has learnt from the law alone, and one from questions.
 ZERO_SHOT, FROM_LAW, TRAINED = "zero-shot", "from law", "trained"
@@ -166,7 +166,7 @@ class Signal(ABC):
         raise NotImplementedError
 
     @classmethod
-    def read(cls, folder: Path, run: Run, members: Sequence[DenseSignal]) -> Signal:
+    def read(cls, folder: Path, run: RunFolder, members: Sequence[DenseSignal]) -> Signal:
         """Return the signal that `write` saved.
 
         Raises:

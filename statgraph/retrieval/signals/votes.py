@@ -20,7 +20,7 @@ from statgraph.retrieval.signals.signal import (
     SignalInfo,
     SignalSource,
 )
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 TEMPERATURE = 0.05
 _VECTORS, _LABELS, _MEMBER = "vectors.npy", "labels.npz", "member.json"
@@ -66,7 +66,7 @@ class VotesSignal(Signal):
         return True
 
     @classmethod
-    def read(cls, folder: Path, run: Run, members: Sequence[DenseSignal]) -> VotesSignal:
+    def read(cls, folder: Path, run: RunFolder, members: Sequence[DenseSignal]) -> VotesSignal:
         """Return the signal that `write` saved.
 
         Raises:

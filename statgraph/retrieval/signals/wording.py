@@ -14,7 +14,7 @@ from statgraph.retrieval.lexical.analysis import Analyser, question_analyser
 from statgraph.retrieval.signals.dense import DenseSignal
 from statgraph.retrieval.signals.signal import Proposal, QuestionBatch, Signal, SignalSource
 from statgraph.retrieval.signals.votes import VotesSignal
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 _RIDGE = 1.0
 _MAX_QUESTIONS = 2000  # of more, every second or third: the weights are a table of questions by articles
@@ -85,7 +85,7 @@ class WordingSignal(Signal):
         return True
 
     @classmethod
-    def read(cls, folder: Path, run: Run, members: Sequence[DenseSignal] = ()) -> WordingSignal:
+    def read(cls, folder: Path, run: RunFolder, members: Sequence[DenseSignal] = ()) -> WordingSignal:
         """Return the signal that `write` saved.
 
         Raises:

@@ -14,7 +14,7 @@ from statgraph import Retriever, export, train
 from statgraph.config import EnsembleConfig, RunConfig
 from statgraph.contrib.exports.run_copies import push_run
 from statgraph.errors import RunError, UsageError
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 
 @pytest.mark.parametrize("system", ["dense", "bm25"])
@@ -100,7 +100,7 @@ def test_what_is_nobodys_business_stays_here(hub, dense_run):
 
 def test_members_of_an_ensemble_go_along(hub, bm25_run, dense_run):
     config = RunConfig(system="ensemble", retriever="ensemble", ensemble=EnsembleConfig(members=("heads@e5",)))
-    replace(Run.read(bm25_run), config=config).write()
+    replace(RunFolder.read(bm25_run), config=config).write()
     (bm25_run / "members").mkdir()
     (bm25_run / "members" / "heads-e5").symlink_to(dense_run)
     push_run(bm25_run, "court/law")

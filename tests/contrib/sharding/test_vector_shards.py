@@ -19,7 +19,7 @@ from statgraph.encoders.article_encoder import load_article_encoder
 from statgraph.encoders.article_text import article_texts, text_hashes
 from statgraph.errors import RunError
 from statgraph.law.store import write_corpus
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.systems.updating import update
 from statgraph.systems.updating.update import TextVectors, update_run
 
@@ -142,7 +142,7 @@ def embedded(reformed, tmp_path):
     """Return a function that gives the vectors of the reformed law by a run's encoder, as `embed` writes them."""
 
     def written(folder) -> ShardVectors:
-        corpus, config = str(tmp_path / "law"), Run.read(folder).config.encoder
+        corpus, config = str(tmp_path / "law"), RunFolder.read(folder).config.encoder
         write_corpus(reformed, tmp_path / "law")
         plan = EmbeddingPlan(encoder_of(folder, config), corpus, tuple(shards_of(corpus, 1000)))
         shards = VectorShards(str(tmp_path / "vectors"))
@@ -183,4 +183,4 @@ def test_vectors_of_another_encoder_are_refused(run, reformed, embedded, train_t
     with pytest.raises(RunError, match="another run's encoder"):
         update_run(folder, reformed, texts=texts)
     assert state(folder) == before
-    assert texts.only_of(Run.read(folder)) == TextVectors()
+    assert texts.only_of(RunFolder.read(folder)) == TextVectors()

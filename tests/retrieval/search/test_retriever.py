@@ -12,7 +12,7 @@ from statgraph.errors import RunError, UsageError
 from statgraph.law.query import Query
 from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.runs.article_store import write_article_store
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.systems.pipeline import write_lexical_index
 
 ODD_QUESTIONS = {
@@ -51,7 +51,7 @@ def change_settings(run, group, **settings):
 
 
 def index_again(folder):
-    run = Run.read(folder)
+    run = RunFolder.read(folder)
     write_lexical_index(run, run.articles.read_all())
 
 

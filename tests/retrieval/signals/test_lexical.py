@@ -8,7 +8,7 @@ from statgraph.law.records import Article, CitingText, Question
 from statgraph.retrieval.lexical.bm25 import BM25
 from statgraph.retrieval.signals.lexical import CitingSignal, HeadingsSignal, TextSignal
 from statgraph.retrieval.signals.signal import TRAINED, ZERO_SHOT, QuestionBatch, SignalSource
-from statgraph.runs.run import CorpusFacts, Run
+from statgraph.runs.run import CorpusFacts, RunFolder
 from statgraph.systems.presets import resolve_config
 
 ARTICLES = (
@@ -29,7 +29,7 @@ def written(kind, folder, **source):
 
 
 def read(kind, folder):
-    return kind.read(folder, Run(folder.parent, RunConfig(), CorpusFacts("town", "en", "0")))
+    return kind.read(folder, RunFolder(folder.parent, RunConfig(), CorpusFacts("town", "en", "0")))
 
 
 def proposals(signal, *questions):
@@ -102,7 +102,7 @@ def test_an_ensembles_signals_read_compounds_where_a_language_has_them(tmp_path,
     ]
     (tmp_path / "headings").mkdir()
     HeadingsSignal.write(SignalSource(articles, language, config), tmp_path / "headings")
-    signal = HeadingsSignal.read(tmp_path / "headings", Run(tmp_path, config, CorpusFacts("town", language, "0")))
+    signal = HeadingsSignal.read(tmp_path / "headings", RunFolder(tmp_path, config, CorpusFacts("town", language, "0")))
     assert rows(signal, "Frist") == candidates
 
 

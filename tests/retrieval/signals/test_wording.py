@@ -6,7 +6,7 @@ from statgraph.errors import RunError
 from statgraph.law.records import Article, Question
 from statgraph.retrieval.signals.signal import QuestionBatch, SignalSource
 from statgraph.retrieval.signals.wording import WordingSignal
-from statgraph.runs.run import CorpusFacts, Run
+from statgraph.runs.run import CorpusFacts, RunFolder
 
 ARTICLES = tuple(Article(f"A{row}", "", "", ("Code",), row) for row in range(4))
 QUESTIONS = (
@@ -21,7 +21,7 @@ def write(folder, questions=QUESTIONS):
 
 
 def read(folder):
-    return WordingSignal.read(folder, Run(folder, RunConfig(), CorpusFacts("town", "xx", 4, "0" * 64)))
+    return WordingSignal.read(folder, RunFolder(folder, RunConfig(), CorpusFacts("town", "xx", 4, "0" * 64)))
 
 
 def scores(folder, *texts):
