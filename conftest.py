@@ -201,7 +201,7 @@ def sample_run(tmp_path_factory: pytest.TempPathFactory, statgraph_cache: Path):
     session's tests, the first that needs it trains it for all: look, do not touch."""
     from statgraph.law.catalogue import sample_folder
     from statgraph.law.store import read_corpus
-    from statgraph.runs.run import Run
+    from statgraph.runs.run import RunFolder
     from statgraph.systems.pipeline import train_run
     from statgraph.systems.presets import resolve_config
 
@@ -213,25 +213,28 @@ def sample_run(tmp_path_factory: pytest.TempPathFactory, statgraph_cache: Path):
         if not folder.exists():
             settings = ("encoder.backbone=embedded:static", "stage2.epochs=2", "stage2.min_epoch_steps=0")
             train_run(read_corpus(sample_folder()), resolve_config("qabisar", ("device=cpu", *settings)), folder)
-    return Run.read(folder)
+    return RunFolder.read(folder)
 
 
 @pytest.fixture(scope="session")
 def write_run() -> Callable[..., Path]:
-    """Return a function that makes a folder of what every finished run holds: its articles and its manifest; with so
-    many headings, also the inputs of a graph, all of them zero."""
+    """Return a function that makes a folder of what every finished run holds: its articles, its manifest, and BM25's
+    index; with so many headings, also the inputs of a graph, all of them zero."""
     import numpy as np
 
-    from statgraph import artifacts
     from statgraph.graph.gnn.graph_inputs import GraphInputs, write_graph_inputs
     from statgraph.runs import parts
     from statgraph.runs.article_store import write_article_store
+    from statgraph.runs.run import CorpusFacts, RunFolder
+    from statgraph.systems.pipeline import write_lexical_index
 
     def write(folder: Path, corpus, config, n_headings: int = 0) -> Path:
         folder.mkdir(exist_ok=True)
         write_article_store(corpus.articles, folder)
-        about = {"name": corpus.name, "language": corpus.language, "content_hash": corpus.content_hash}
-        artifacts.write_json(folder / artifacts.MANIFEST, {"config": config.to_dict(), "corpus": about})
+        run = RunFolder(folder, config, CorpusFacts.of(corpus))
+        if config.retriever == "bm25":
+            write_lexical_index(run, corpus.articles)
+        run.write()
         if n_headings:
             questions = corpus.split("train")
             counts = {"article": len(corpus.articles), "heading": n_headings, "question": len(questions)}

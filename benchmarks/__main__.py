@@ -24,7 +24,7 @@ from statgraph.errors import StatgraphError
 from statgraph.law.catalogue import sample_folder
 from statgraph.runs.folders import newest_run
 from statgraph.runs.provenance import commit, published_path
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 WITHIN = "STATGRAPH_BENCH_PROCESS"  # set in the process of a single measure
 # In the order of the table: name -> module of `benchmarks.measures`, and its function of `Settings` that returns rows.
@@ -102,7 +102,7 @@ def _measure(arguments: argparse.Namespace, options: Sequence[str]) -> None:
     corpus = arguments.corpus or sample_folder()
     settings = Settings(corpus, arguments.run, arguments.quick, arguments.any_commit)
     rows = measure_named(name)(settings)
-    if name in OF_A_RUN and (trained_by := Run.read(settings.run or newest_run()).commit) != commit():
+    if name in OF_A_RUN and (trained_by := RunFolder.read(settings.run or newest_run()).commit) != commit():
         by = f"The run was trained by {trained_by or 'an unknown commit'}."
         rows = [replace(row, note=f"{by} {row.note}".strip()) for row in rows]
     for row in rows:

@@ -36,7 +36,7 @@ from statgraph.retrieval.search.evaluating import evaluate_split
 from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs.folders import is_finished, is_unfinished
 from statgraph.runs.provenance import commit, versions
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
@@ -210,7 +210,7 @@ def _train_and_measure(system: str, corpus_folder: Path, encoder: str, out: Path
     corpus, folder = read_corpus(corpus_folder), out / "runs" / system
     start = time.perf_counter()
     if is_finished(folder):
-        run = Run.read(folder)
+        run = RunFolder.read(folder)
     else:
         # The three systems share their first stage.
         options = TrainingOptions(resume=is_unfinished(folder), stage1_cache=out / "stage1", progress=_print_epoch)

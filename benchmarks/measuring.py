@@ -16,7 +16,7 @@ from statgraph.law.records import Corpus
 from statgraph.law.store import read_corpus
 from statgraph.runs.folders import newest_run
 from statgraph.runs.provenance import commit
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 STATGRAPH = (sys.executable, str(Path(__file__).parents[1] / "cli.py"))
 # Runs `statgraph`, and prints the highest memory of its process at the end.
@@ -73,7 +73,7 @@ class Settings:
     quick: bool = False
     any_commit: bool = False
 
-    def corpus_and_run(self) -> tuple[Corpus, Run]:
+    def corpus_and_run(self) -> tuple[Corpus, RunFolder]:
         """Return the corpus and the run to measure.
 
         Raises:
@@ -81,7 +81,7 @@ class Settings:
                 commit.
         """
         corpus = read_corpus(self.corpus)
-        run = Run.read(self.run or newest_run())
+        run = RunFolder.read(self.run or newest_run())
         run.check_corpus(corpus)
         if not self.any_commit and run.commit != commit():
             raise RunError(

@@ -40,7 +40,7 @@ if TYPE_CHECKING:  # these load torch
     from statgraph.graph.build import LegalGraph
     from statgraph.retrieval.index.engines.contract import EngineAddress
     from statgraph.retrieval.search.retriever import Retriever
-    from statgraph.runs.run import Run as RunFolder
+    from statgraph.runs.run import RunFolder
     from statgraph.systems.dense import RehearsedStep
     from statgraph.systems.updating.update import UpdateSummary
 
@@ -94,14 +94,20 @@ class Run:
         corpus: the corpus that it was trained on, or updated to; None for a run opened without it.
         config: every setting that it was trained with.
         about: what its manifest says, such as `steps` and `versions`.
+        notes: of a run that `train` returns, a line for each choice that the training made.
+        was_finished: of a run that `train` returns, whether there was nothing left to resume.
+        summary: of a run that `update` returns, what the update did, or a dry run would do; else None.
     """
 
     folder: Path
     corpus: Corpus | None
     config: RunConfig
     about: RunFolder
+    notes: tuple[str, ...] = ()
+    was_finished: bool = False
+    summary: UpdateSummary | None = None
 
-    def __init__(self, folder: Path | str, corpus: Corpus | None = None):
+    def __init__(self, folder: Path | str | RunFolder, corpus: Corpus | None = None):
         """Open a finished run: its folder, or `hf://OWNER/NAME` of the Hugging Face hub.
 
             Run("runs/harbour", corpus)
@@ -110,14 +116,13 @@ class Run:
             RunError: if the folder holds no finished run, or one of another corpus.
             UsageError: if an argument has the wrong type.
         """
-        from statgraph.runs.run import Run as RunFolder
+        from statgraph.runs.run import RunFolder
 
-        opened = RunFolder.read(local_run(folder))
-        if corpus is not None:
-            opened.check_corpus(checked_corpus(corpus))
-        self._set(opened, corpus)
-
-    def _set(self, opened: RunFolder, corpus: Corpus | None) -> None:
+        opened = folder
+        if not isinstance(opened, RunFolder):  # of several processes that train, one alone may reach the folder
+            opened = RunFolder.read(local_run(folder))
+            if corpus is not None:
+                opened.check_corpus(checked_corpus(corpus))
         self.folder, self.corpus, self.config, self.about = opened.folder, corpus, opened.config, opened
 
     @classmethod
@@ -168,28 +173,6 @@ class Run:
         return evaluate(self, self.corpus, split, question_set=question_set, against=against, device=device)
 
 
-class TrainedRun(Run):
-    """A run as `train` returns it.
-
-    Attributes:
-        notes: a line for each choice that the training made.
-        was_finished: whether there was nothing left to resume.
-    """
-
-    notes: tuple[str, ...]
-    was_finished: bool
-
-
-class UpdatedRun(Run):
-    """A run as `update` returns it.
-
-    Attributes:
-        summary: what the update did, or a dry run would do.
-    """
-
-    summary: UpdateSummary
-
-
 @dataclass(frozen=True)
 class Rehearsal:
     """A step of each stage of a training, taken with a tiny model, and the configuration of that training."""
@@ -227,8 +210,8 @@ def fetch(
         if out is not None:
             raise UsageError("out: the sample is embedded and written nowhere; leave it out, or use write_corpus")
         return read_corpus(sample_folder())
-    folders = (None if folder is None else Path(folder) for folder in (out, from_folder))
-    return fetch_corpus(name, *folders, splits, accept_terms=accept_terms, again=again)
+    folder, source = (None if each is None else Path(each) for each in (out, from_folder))
+    return fetch_corpus(name, folder, source, splits, accept_terms=accept_terms, again=again)
 
 
 def build_graph(
@@ -273,7 +256,7 @@ def train(
     out: Path | str | None = None,
     resume: bool = False,
     progress: Progress = silent,
-) -> TrainedRun:
+) -> Run:
     """Return a run of a system, trained on a corpus.
 
         train(corpus, "qabisar", out="runs/mine", settings={"stage2.epochs": 5, "device": "cpu"})
@@ -311,8 +294,7 @@ def train(
     notes: list[str] = []
     options = TrainingOptions(resume=resume, keep_test=keep_test, progress=progress, announce=notes.append)
     opened, was_finished = train_requested(corpus, request, None if place is None else Path(place), options)
-    run = TrainedRun.__new__(TrainedRun)  # of several processes one alone may reach the folder
-    run._set(opened, corpus)
+    run = Run(opened, corpus)
     run.notes, run.was_finished = tuple(notes), was_finished
     return run
 
@@ -372,9 +354,9 @@ def evaluate(
         UsageError: if the split is unknown or empty, or an argument has the wrong type.
         RunError: if it is no finished run, or one of another corpus.
     """
-    from statgraph.retrieval.search.evaluating import measured, sets_of_split
+    from statgraph.retrieval.search.evaluating import compared_reports, sets_of_split
     from statgraph.retrieval.search.retriever import Retriever
-    from statgraph.runs.run import Run as RunFolder
+    from statgraph.runs.run import RunFolder
 
     opened = []
     for each in (run,) if against is None else (run, against):
@@ -390,9 +372,8 @@ def evaluate(
     readers = (reader, None)  # of what it is compared with, its own
     retrievers = [Retriever.of(each, device=device, reader=own) for each, own in zip(opened, readers, strict=False)]
     baseline = "" if against is None else str(opened[1].folder)
-    first, *others = (
-        Evaluation(*measured(retrievers, corpus, split, name), name, baseline, caveats=caveats) for name in names
-    )
+    reports = {name: compared_reports(retrievers, corpus, split, name) for name in names}
+    first, *others = (Evaluation(*found, name, baseline, caveats=caveats) for name, found in reports.items())
     return replace(first, others={each.question_set: each for each in others})
 
 
@@ -406,7 +387,7 @@ def update(
     vectors: str | None = None,
     device: str = "auto",
     progress: Progress = silent,
-) -> UpdatedRun:
+) -> Run:
     """Return a run brought to a new version of its corpus, without training.
 
         update(run, new_version, out="runs/mine-2027").summary.embedded
@@ -428,15 +409,14 @@ def update(
     """
     from statgraph.systems.updating.update import TextVectors, update_run
 
-    folder, kind = local_run(run), TextVectors
+    folder, texts = local_run(run), TextVectors(device, progress)
     if vectors is not None:
-        from statgraph.contrib.sharding.text_vectors import vectors_at
+        from statgraph.contrib.sharding.vector_shards import ShardVectors, VectorShards
 
-        kind = vectors_at(vectors)
-    texts = kind(device, progress)
+        texts = ShardVectors(device, progress, shards=VectorShards(vectors))
     place = None if out is None else Path(out)
     summary = update_run(folder, checked_corpus(corpus), out=place, dry_run=dry_run, full=full, texts=texts)
-    updated = UpdatedRun(folder) if dry_run else UpdatedRun(summary.run, corpus)
+    updated = Run(folder) if dry_run else Run(summary.run, corpus)
     updated.summary = summary
     return updated
 

@@ -1,21 +1,26 @@
-"""Names of what the toolkit saves, and the one way in which it saves: whole or not at all."""
+"""What the toolkit saves: under which names, whole or not at all, by one process at a time.
+
+Locks are the kernel's (`flock`) on the folder or file itself: they end with their process, however that ends, and leave
+no file in a user's folders, which a library's lock files would. On a disk without such locks nobody holds any.
+"""
 
 from __future__ import annotations
 
 import csv
+import errno
+import fcntl
 import glob
 import hashlib
 import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from statgraph.disk import exchanged, locked, refused_write_named, require_room
-from statgraph.errors import RunError, described, reason_of
+from statgraph.errors import RETRAIN, RunError, StatgraphError, described, reason_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,68 +38,201 @@ SYNONYMS = "synonyms.txt"  # of a corpus and of its runs
 GRAPH_FILE = "graph.dgl"
 GRAPH_NODES = "nodes.json"
 
+_REFUSALS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
+_NO_ROOM_BYTES = 1 << 20
+_LATER_NS = 10**9  # some disks keep whole seconds
 # What a killed process left half-written is removed by the next that writes the same: its lock went with it. On a disk
 # without locks it stays, a hidden file or folder.
 _MARK_BYTES = 4
 _MARK = "[0-9a-f]" * 2 * _MARK_BYTES
+_RETIRED = ".old"
 
 
 @contextmanager
 def replaced_folder(target: Path) -> Iterator[Path]:
     """Yield an empty folder that replaces `target` once the block ends without an error.
 
-    Until then `target` stays as it was; after an error or a kill nothing half-written takes its place. Where the system
-    cannot exchange two names, a kill between the two renames of the end leaves the old folder whole beside it, as
-    `.NAME-*.old`.
+    Until then `target` stays as it was; after an error or a kill nothing half-written takes its place. A kill between
+    the two renames of the end leaves the old folder whole beside it (`retired`).
     """
-    with _staging(Path(target), folder=True) as staging:
+    with _staging(Path(target), Path.mkdir) as staging:
         yield staging
 
 
 @contextmanager
 def replaced_file(target: Path) -> Iterator[Path]:
     """Yield an empty file beside `target` to write to; it replaces `target` once the block ends without an error."""
-    with _staging(Path(target), folder=False) as staging:
+    with _staging(Path(target), Path.touch) as staging:
         yield staging
+
+
+@contextmanager
+def _staging(target: Path, make: Callable[[Path], None]) -> Iterator[Path]:
+    """Yield a new folder or file beside `target`, locked by this process, that replaces it once the block ends without
+    an error; what is left of it then, and what killed processes have left, is removed."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    remove_abandoned(target)
+    with refused_write_named(target):
+        staging, descriptor = _new_and_locked(target, make)
+        try:
+            yield staging
+            if _is_full(target):  # NumPy, DGL and FAISS lose the last bytes of a file without an error
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            _give_mode(staging, os.fstat(descriptor).st_mode)
+            if not staging.is_dir():
+                os.replace(staging, target)
+                return
+            old = staging.with_name(f"{staging.name}{_RETIRED}")
+            if os.path.lexists(target):
+                os.rename(target, old)
+            os.rename(staging, target)
+            _remove(old)
+        finally:
+            _remove(staging)
+            os.close(descriptor)
+
+
+def _new_and_locked(target: Path, make: Callable[[Path], None]) -> tuple[Path, int]:
+    """Return a new folder or file beside `target` and the descriptor that holds its lock."""
+    while True:
+        staging = _beside(target)
+        make(staging)
+        with suppress(FileNotFoundError):  # until it is locked, another process may take it for abandoned
+            descriptor = os.open(staging, os.O_RDONLY)
+            locked(descriptor, wait=True)
+            if staging.exists():
+                return staging, descriptor
+            os.close(descriptor)
+
+
+def _give_mode(staging: Path, mode: int) -> None:
+    """Give weights, which safetensors writes for their owner alone, what the umask leaves; files linked elsewhere keep
+    theirs."""
+    for path in staging.rglob("*.safetensors") if staging.is_dir() else [staging]:
+        if not path.is_symlink() and path.stat().st_nlink == 1:
+            path.chmod(mode & 0o666)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _beside(target: Path) -> Path:
+    """Return a hidden name beside `target` that nothing has yet."""
+    return target.with_name(f".{target.name}-{secrets.token_hex(_MARK_BYTES)}")
+
+
+def retired(target: Path) -> Path | None:
+    """Return the old folder, whole, that a killed process has left in the moment of replacing `target`; None where
+    there is none."""
+    return next(target.parent.glob(f".{glob.escape(target.name)}-{_MARK}{_RETIRED}"), None)
 
 
 def remove_abandoned(target: Path) -> None:
     """Remove what killed processes have left half-written in place of `target`; an old folder, whole, is left to its
     owner."""
-    for path in target.parent.glob(f".{glob.escape(target.name)}-{_MARK}"):
-        _remove_if_free(path)
+    _remove_unlocked(target.parent.glob(f".{glob.escape(target.name)}-{_MARK}"))
 
 
 def remove_abandoned_under(folder: Path) -> None:
-    """Remove what killed processes have left half-written anywhere in a folder that is held."""
-    for path in list(folder.rglob(f".*-{_MARK}")):
-        _remove_if_free(path)
+    """Remove what killed processes have left half-written anywhere in a folder that is locked."""
+    _remove_unlocked(folder.rglob(f".*-{_MARK}"))
 
 
-def _remove_if_free(path: Path) -> None:
-    with suppress(OSError):  # another process removes it too
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            if locked(descriptor):
-                _remove(path)
-        finally:
-            os.close(descriptor)
+def _remove_unlocked(paths: Iterable[Path]) -> None:
+    for path in list(paths):
+        with suppress(OSError):  # another process removes it too
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                if locked(descriptor):
+                    _remove(path)
+            finally:
+                os.close(descriptor)
 
 
 def remove_folder(folder: Path) -> None:
     """Remove a folder at once: a kill leaves it whole, or out of the way, for the next that removes or writes it."""
     remove_abandoned(folder)
-    retired = _beside(folder)
+    aside = _beside(folder)
     with suppress(OSError):
-        os.rename(folder, retired)
-        _remove(retired)
+        os.rename(folder, aside)
+        _remove(aside)
 
 
-def link_over(source: Path, target: Path) -> None:
-    """Make a file another name of `source`, in one step; OSError where the disk has no links."""
-    staging = _beside(target)
-    os.link(source, staging)
-    os.replace(staging, target)
+@contextmanager
+def held_folder(folder: Path, *, wait: bool = False) -> Iterator[bool]:
+    """Lock a folder while the block runs, and yield whether no other process had (with `wait`, once none has); a folder
+    that is not there is made, and removed again if it is left empty."""
+    folder = Path(folder)
+    made = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield locked(descriptor, wait=wait) is not False
+    finally:
+        if made:
+            with suppress(OSError):
+                folder.rmdir()
+        os.close(descriptor)
+
+
+def locked(descriptor: int, *, wait: bool = False, shared: bool = False) -> bool | None:
+    """Return whether the lock of an open file was free and is now ours, or with `shared` ours and others' of the same
+    kind; None where the disk has no locks."""
+    try:
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def stamp_newest(path: Path, others: Iterable[Path]) -> None:
+    """Give a file or folder a later time of change than the others have, whatever the clock said when they were
+    written: it may have been put back since."""
+    with suppress(FileNotFoundError):  # another process removes one
+        newest = max(
+            (other.stat().st_mtime_ns for other in others if other != path and other.exists()),
+            default=-1,
+        )
+        if path.stat().st_mtime_ns <= newest:
+            os.utime(path, ns=(newest + _LATER_NS,) * 2)
+
+
+@contextmanager
+def refused_write_named(place: Path) -> Iterator[None]:
+    """Raise an OSError with the place where the block fails because the disk there refuses to be written.
+
+    NumPy, safetensors, DGL, FAISS and LightGBM each raise another error, most of them without its number, none with
+    the place.
+    """
+    try:
+        yield
+    except StatgraphError:
+        raise
+    except Exception as error:
+        code = None if getattr(error, "filename", None) is not None else _refusal(error, place)
+        if code is None:
+            raise
+        raise OSError(code, os.strerror(code), str(place)) from error
+
+
+def _refusal(error: Exception, place: Path) -> int | None:
+    """Return the number of the disk's refusal that an error stems from, None where it is another's."""
+    code = getattr(error, "errno", None)
+    if code is not None:
+        return code if code in _REFUSALS else None
+    named = (known for known in _REFUSALS if os.strerror(known) in str(error))
+    return next(named, errno.ENOSPC if _is_full(place) else None)
+
+
+def _is_full(place: Path) -> bool:
+    there = next((path for path in (place, *place.absolute().parents) if path.exists()), Path())
+    return shutil.disk_usage(there).free < _NO_ROOM_BYTES
 
 
 def partial_beside(path: Path) -> Path:
@@ -130,7 +268,7 @@ def key_of(value: object, digits: int = 24) -> str:
 
 
 @contextmanager
-def reading(path: Path | str, remedy: str) -> Iterator[None]:
+def reading(path: Path | str, remedy: str = RETRAIN) -> Iterator[None]:
     """Raise a RunError of one line, with the remedy, where the block cannot read what a file should hold.
 
     Any error counts as damage: those who parse a file raise what comes their way, down to a MemoryError for the size
@@ -169,7 +307,7 @@ def read_table(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
-def read_object(path: Path, *, remedy: str) -> dict:
+def read_object(path: Path, *, remedy: str = RETRAIN) -> dict:
     """Return the JSON object in a file.
 
     Raises:
@@ -182,7 +320,9 @@ def read_object(path: Path, *, remedy: str) -> dict:
     return value
 
 
-def read_array(path: Path, shape: tuple[int, ...], dtype: str, *, remedy: str, mapped: bool = False) -> np.ndarray:
+def read_array(
+    path: Path, shape: tuple[int, ...], dtype: str, *, remedy: str = RETRAIN, mapped: bool = False
+) -> np.ndarray:
     """Return the array in a .npy file, memory-mapped if asked for.
 
     Raises:
@@ -206,7 +346,7 @@ def write_tensors(path: Path, tensors: Mapping[str, torch.Tensor]) -> None:
     save_file({name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}, path)
 
 
-def read_tensors(path: Path, *, remedy: str) -> dict[str, torch.Tensor]:
+def read_tensors(path: Path, *, remedy: str = RETRAIN) -> dict[str, torch.Tensor]:
     """Return the tensors in a safetensors file, on the CPU.
 
     Raises:
@@ -216,72 +356,3 @@ def read_tensors(path: Path, *, remedy: str) -> dict[str, torch.Tensor]:
 
     with reading(path, remedy):
         return load_file(path)
-
-
-@contextmanager
-def _staging(target: Path, *, folder: bool) -> Iterator[Path]:
-    """Yield a new folder or file beside `target`, held by this process, that replaces it once the block ends without an
-    error; what is left of it then, and what killed processes have left, is removed."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    remove_abandoned(target)
-    with refused_write_named(target):
-        staging, descriptor = _new_and_held(target, folder=folder)
-        try:
-            yield staging
-            require_room(target)
-            _give_mode(staging.rglob("*.safetensors") if folder else [staging], os.fstat(descriptor).st_mode)
-            if folder:
-                _swap_in(staging, target)
-            else:
-                os.replace(staging, target)
-        finally:
-            with suppress(FileNotFoundError):
-                _remove(staging)
-            os.close(descriptor)
-
-
-def _new_and_held(target: Path, *, folder: bool) -> tuple[Path, int]:
-    """Return a new folder or file beside `target` and the descriptor that holds its lock."""
-    while True:
-        staging = _beside(target)
-        if folder:
-            staging.mkdir()
-        else:
-            staging.touch(exist_ok=False)
-        with suppress(FileNotFoundError):  # until it is locked, another process may take it for abandoned
-            descriptor = os.open(staging, os.O_RDONLY)
-            locked(descriptor, wait=True)
-            if staging.exists():
-                return staging, descriptor
-            os.close(descriptor)
-
-
-def _give_mode(paths: Iterable[Path], mode: int) -> None:
-    """Give weights, which safetensors writes for their owner alone, what the umask leaves; files linked elsewhere keep
-    theirs."""
-    for path in paths:
-        if not path.is_symlink() and path.stat().st_nlink == 1:
-            path.chmod(mode & 0o666)
-
-
-def _swap_in(staging: Path, target: Path) -> None:
-    """Put a folder in the place of `target`; what was there stays, if anywhere, under the name of `staging`."""
-    if not os.path.lexists(target):
-        os.rename(staging, target)
-    elif not exchanged(staging, target):
-        retired = staging.with_name(f"{staging.name}.old")
-        os.rename(target, retired)
-        os.rename(staging, target)
-        _remove(retired)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink()
-
-
-def _beside(target: Path) -> Path:
-    """Return a hidden name beside `target` that nothing has yet."""
-    return target.with_name(f".{target.name}-{secrets.token_hex(_MARK_BYTES)}")

@@ -16,13 +16,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from statgraph.artifacts import key_of, link_over, remove_folder, replaced_folder
-from statgraph.disk import held_folder
+from statgraph.artifacts import held_folder, key_of, remove_folder, replaced_folder
 
 VARIABLE = "STATGRAPH_CACHE"
-# Nothing else in the folder is counted or removed: the variable may name one that holds other things. The last two are
-# of former versions.
-KINDS = ("models", "static", "vectors", "adapted", "untrained", "files", "bags", "layers")
+# Nothing else in the folder is counted or removed: the variable may name one that holds other things.
+KINDS = ("models", "static", "vectors", "adapted", "untrained", "files")
 SHARED_BYTES = 2**20  # of a file that is kept once
 
 
@@ -71,7 +69,7 @@ def share_files(folder: Path) -> None:
     """Keep each large file of a finished folder once on the disk: as a link to the equal file that another folder has
     brought here before, whatever its name. What is on another disk than the cache, or on one without links, stays."""
     for path in sorted(folder.rglob("*")):
-        if path.is_symlink() or not path.is_file() or not _is_large_and_alone(path):
+        if path.is_symlink() or not path.is_file() or path.stat().st_size < SHARED_BYTES or is_shared(path):
             continue
         with path.open("rb") as file:
             kept = place_of("files", hashlib.file_digest(file, "sha256").hexdigest())
@@ -81,7 +79,9 @@ def share_files(folder: Path) -> None:
                 os.link(path, kept)
             except FileExistsError:
                 if filecmp.cmp(path, kept, shallow=False):  # it may be damaged
-                    link_over(kept, path)
+                    linked = path.with_name(f".{path.name}-{kept.name[:8]}")
+                    os.link(kept, linked)
+                    os.replace(linked, path)
 
 
 def is_shared(path: Path) -> bool:
@@ -95,10 +95,6 @@ def remove_unshared() -> None:
         with suppress(OSError):  # another process removes it too
             if not is_shared(path):
                 path.unlink()
-
-
-def _is_large_and_alone(path: Path) -> bool:
-    return path.stat().st_size >= SHARED_BYTES and not is_shared(path)
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,13 @@ overlay it, `--set` last. `statgraph train --help-settings` lists it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from statgraph.device import DEVICES
 from statgraph.errors import UsageError
 from statgraph.registry import KINDS, LAYERS, NEGATIVES, RANKINGS, SIGNALS
-from statgraph.settings import check_settings, known_by, setting
+from statgraph.settings import check_settings, setting
 
 DECAYS = ("linear", "constant")
 INDEX_KINDS = ("auto", "flat", "ivf-pq")
@@ -57,7 +57,6 @@ class EncoderConfig:
     article_start: str = setting(
         "identity",
         choices=("identity", "random"),
-        later=True,
         help="What the second-level transformer starts as: identity, or random with norms behind the layers and "
         "sinusoidal positions.",
     )
@@ -67,7 +66,6 @@ class EncoderConfig:
         -1,
         at_least=1,
         special={-1: "what CUDA memory holds (on a CPU all)", 0: "all at once"},
-        later=True,
         help="Tokens that go through a trained backbone at once; further slices are encoded again for the gradient, "
         "which takes a third more time and less memory.",
     )
@@ -90,8 +88,8 @@ class StageConfig:
     citing: float = setting(0.0, at_least=0, help="Weight of texts that cite the law, where the corpus has any.")
     negatives_per_pair: int = setting(1, at_least=0, help="Hard negatives of a gold pair.")
     patience: int = setting(0, at_least=0, help="Epochs without a gain on dev before training stops; 0 never stops.")
-    decay: str = setting("linear", choices=DECAYS, later=True, help="Learning rates after the warm-up.")
-    clip: float = setting(0.0, at_least=0, later=True, help="Length to which longer gradients are cut; 0 leaves all.")
+    decay: str = setting("linear", choices=DECAYS, help="Learning rates after the warm-up.")
+    clip: float = setting(0.0, at_least=0, help="Length to which longer gradients are cut; 0 leaves all.")
 
 
 @dataclass(frozen=True)
@@ -109,7 +107,6 @@ class Stage1Config(StageConfig):
     question_order: str = setting(
         "shuffled",
         choices=("shuffled", "lexical", "labels", "random"),
-        later=True,
         help="Order of the training questions: shuffled, or a curriculum from the easy ones to all: lexical (BM25 "
         "finds their articles), labels (few articles answer them) or random.",
     )
@@ -144,7 +141,6 @@ class NegativesConfig:
     pairs: str = setting(
         "gold",
         choices=("gold", "all"),
-        later=True,
         help="Pairs that have hard negatives: the gold ones, or also synthetic questions and citing texts, by bm25.",
     )
 
@@ -198,7 +194,7 @@ class GraphConfig:
         help="Which question-article edges are masked while the loss asks for them: all of the batch's questions "
         "(mask), those of its pairs alone (pair) or none (keep).",
     )
-    heading_path: bool = setting(True, later=True, help="A heading's node is its whole path; else its own title.")
+    heading_path: bool = setting(True, help="A heading's node is its whole path; else its own title.")
 
 
 @dataclass(frozen=True)
@@ -219,15 +215,12 @@ class GnnConfig:
         at_most=1,
         help="Chance that an article's edges to questions and citing texts are all hidden in a batch.",
     )
-    activation: str = setting("none", choices=("none", "relu"), later=True, help="Nonlinearity behind each layer.")
-    residual: bool = setting(True, later=True, help="Let a layer add to its input; else it replaces its input.")
-    expansion: int = setting(
-        1, at_least=1, later=True, help="Factor of the width between layers that replace their input."
-    )
+    activation: str = setting("none", choices=("none", "relu"), help="Nonlinearity behind each layer.")
+    residual: bool = setting(True, help="Let a layer add to its input; else it replaces its input.")
+    expansion: int = setting(1, at_least=1, help="Factor of the width between layers that replace their input.")
     start: str = setting(
         "identity",
         choices=("identity", "random"),
-        later=True,
         help="What a layer's projections start as: the identity, or random (Glorot and Bengio 2010).",
     )
 
@@ -270,7 +263,6 @@ class Stage2Config(StageConfig):
     synthetic: float = setting(
         0.0,
         at_least=0,
-        later=True,
         help="Weight of synthetic questions (`augment`): no nodes, they teach the graph through their articles "
         "(G-DSR, section 4.2).",
     )
@@ -284,10 +276,10 @@ class Bm25Config:
     b: float = setting(0.2, at_least=0, at_most=1, help="How much long articles are discounted.")
     expansion: int = setting(0, at_least=0, help="Synthetic questions put behind each article (doc2query).")
     stop_words: bool = setting(
-        True, later=True, help="Match the stop words of a question too; else they are left out, in most languages."
+        True, help="Match the stop words of a question too; else they are left out, in most languages."
     )
     compounds: bool = setting(
-        False, later=True, help="Match the parts of compounds too, in German, Dutch and the languages of Scandinavia."
+        False, help="Match the parts of compounds too, in German, Dutch and the languages of Scandinavia."
     )
 
     @property
@@ -323,7 +315,6 @@ class EnsembleConfig:
     centring: float = setting(
         0.0,
         at_least=0,
-        later=True,
         help="Share of the mean question that is taken from each question's vector before an untrained encoder's "
         "articles are compared with it.",
     )
@@ -354,10 +345,9 @@ class RankerConfig:
     feature_share: float = setting(0.5, above=0, at_most=1, help="Share of the features that a tree may use.")
     reader: str = setting(
         "",
-        later=True,
         help="Cross-encoder, a folder or hub name, that reads the best articles with the question; blank for none.",
     )
-    read: int = setting(20, at_least=2, later=True, help="Articles that the reader reads.")
+    read: int = setting(20, at_least=2, help="Articles that the reader reads.")
 
 
 @dataclass(frozen=True)
@@ -368,17 +358,16 @@ class StudentConfig:
     vectors, which are free, begin as those of the ensemble's member.
     """
 
-    epochs: int = setting(0, at_least=0, later=True, help="Epochs; 0 trains no student.")
-    texts: int = setting(4500, at_least=0, later=True, help="Headings and citing texts drawn as further questions.")
-    best: int = setting(150, at_least=2, later=True, help="Top articles of each question that the student learns.")
-    batch_size: int = setting(128, at_least=1, later=True, help="Questions in a batch.")
-    temperature: float = setting(2.0, above=0, later=True, help="Temperature of the softmax of the ensemble's scores.")
-    lr: float = setting(2e-3, above=0, later=True, help="Learning rate of the query encoder.")
-    article_lr: float = setting(1e-3, at_least=0, later=True, help="Learning rate of the article vectors.")
+    epochs: int = setting(0, at_least=0, help="Epochs; 0 trains no student.")
+    texts: int = setting(4500, at_least=0, help="Headings and citing texts drawn as further questions.")
+    best: int = setting(150, at_least=2, help="Top articles of each question that the student learns.")
+    batch_size: int = setting(128, at_least=1, help="Questions in a batch.")
+    temperature: float = setting(2.0, above=0, help="Temperature of the softmax of the ensemble's scores.")
+    lr: float = setting(2e-3, above=0, help="Learning rate of the query encoder.")
+    article_lr: float = setting(1e-3, at_least=0, help="Learning rate of the article vectors.")
     smoothing: float = setting(
         0.3,
         at_least=0,
-        later=True,
         help="Weight with which article vectors are smoothed over the law, where dev is better for it.",
     )
 
@@ -410,7 +399,6 @@ class RunConfig:
     regime: str = setting(
         "auto",
         choices=("auto", "paper", "paper-code"),
-        later=True,
         help="auto: what the backbone and the machine can train; paper: the recipe of the system's paper; paper-code: "
         "of G-DSR as its authors' code has it (docs/fidelity.md).",
     )
@@ -434,8 +422,8 @@ class RunConfig:
         return (self.gnn.layer, *(value.strip() for name, _, value in of_members if name.strip() == "gnn.layer"))
 
     def to_dict(self) -> dict[str, object]:
-        """Return the configuration as nested JSON values, less what came later and has its default."""
-        return known_by(self)
+        """Return the configuration as nested JSON values."""
+        return asdict(self)
 
     def check(self) -> None:
         """Raise UsageError for a value outside its limits, or values that cannot be trained with together."""

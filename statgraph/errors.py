@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 MAX_LISTED_PROBLEMS = 20
+RETRAIN = "train the run again"
 Value = TypeVar("Value")
 # An option, but for those of a command that is quoted, or of pip's.
 _OPTION = re.compile(r"""'[\w.]+ [^']*'|`[^`]*`|pip install .*|(?<![\w-])--(?P<name>[a-z][a-z0-9-]*)""")
@@ -82,6 +83,11 @@ class GraphError(StatgraphError):
 
 class RunError(StatgraphError):
     """A run folder that is missing, unfinished, or unfit for the request."""
+
+
+def damaged_run(what: str) -> RunError:
+    """Return the error for a part of a run that is missing or damaged, or does not fit the others."""
+    return RunError(f"{what}; {RETRAIN}")
 
 
 class EngineError(StatgraphError):

@@ -180,7 +180,7 @@ NEGATIVES = Registry(
     "statgraph.training.negatives",
     {
         "none": "statgraph.training.negatives.source:no_negatives",
-        "bm25": "statgraph.training.negatives.bm25_negatives:Bm25Negatives",
+        "bm25": "statgraph.training.negatives.source:Bm25Negatives",
         "cusines": "statgraph.training.negatives.cusines:CusinesNegatives",
     },
 )
@@ -188,9 +188,9 @@ RANKINGS = Registry(
     "ranking of negatives",
     "statgraph.rankings",
     {
-        "semantic": "statgraph.training.negatives.rankings:SemanticRanking",
-        "hierarchical": "statgraph.training.negatives.rankings:HierarchicalRanking",
-        "sequential": "statgraph.training.negatives.rankings:SequentialRanking",
+        "semantic": "statgraph.training.negatives.cusines:SemanticRanking",
+        "hierarchical": "statgraph.training.negatives.cusines:HierarchicalRanking",
+        "sequential": "statgraph.training.negatives.cusines:SequentialRanking",
     },
 )
 BACKBONES = Registry(
@@ -223,7 +223,7 @@ PROFILE_HOOKS = Registry(
     "hook of a profile",
     "statgraph.profile_hooks",
     {
-        "last-day": "statgraph.formats.acts.hooks:last_day",
+        "last-day": "statgraph.formats.acts.profile:last_day",
     },
 )
 KINDS = Registry(

@@ -33,8 +33,7 @@ class Limits:
 
     `at_least`, `above`, `at_most`, `below` bound a number; `special` numbers are allowed besides, each with what it
     means. `choices` are the names that a text, or each item of a list, can be; a `distinct` list names at least one,
-    each once. `pattern` is a regular expression that a text matches as a whole, `words` the same in words. A `later`
-    setting came when runs were already known by their settings: `known_by` leaves it out while it has its default.
+    each once. `pattern` is a regular expression that a text matches as a whole, `words` the same in words.
     """
 
     at_least: float | None = None
@@ -46,7 +45,6 @@ class Limits:
     distinct: bool = False
     pattern: str = ""
     words: str = ""
-    later: bool = False
 
     def problem(self, value: object) -> str | None:
         """Return what is wrong with a value, as it follows the setting's name; None where nothing is."""
@@ -154,18 +152,6 @@ def _as_text(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return (",".join(value) or "none") if isinstance(value, tuple) else str(value)
-
-
-def known_by(config: Any) -> dict[str, object]:
-    """Return the settings of a configuration by which its run is known, as nested values."""
-    values: dict[str, object] = {}
-    for item in fields(config):
-        value = getattr(config, item.name)
-        if is_dataclass(value):
-            values |= {item.name: group} if (group := known_by(value)) else {}
-        elif not (limits_of(type(config), item.name).later and value == item.default):
-            values[item.name] = value
-    return values
 
 
 def check_setting(config_type: type, name: str, value: object, *, place: str) -> None:

@@ -17,7 +17,7 @@ PACKAGE = REPO / "statgraph"
 
 # From the ground up: a module imports from its own folder and from those named before it.
 GROUND_FLOOR = (
-    *("_version", "errors", "registry", "settings", "config", "disk", "artifacts", "extras", "cache", "progress"),
+    *("_version", "errors", "registry", "settings", "config", "artifacts", "extras", "cache", "progress"),
     *("memory", "device", "distributed", "chat"),
 )
 FLOORS = (
@@ -33,10 +33,10 @@ HEAVY = ("torch", "dgl", "faiss", "transformers", "sentence_transformers", "toke
 UNPICKLING_MODULES = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"}
 UNPICKLING_NAMES = {("torch", "load"), ("torch", "save")}
 
-# Tests of more than one module: this one, the guard, those of old runs, small laws, odd questions and the docs, those
+# Tests of more than one module: this one, the guard, those of small laws, odd questions and the docs, those
 # on a fetched corpus (`make real`), the short form of `make trial`, and two of what several modules hold together.
 TESTS_OF_THE_WHOLE = (
-    *(f"tests/test_{name}.py" for name in ("layering", "guard", "old_runs", "site", "small_laws", "leaks")),
+    *(f"tests/test_{name}.py" for name in ("layering", "guard", "site", "small_laws", "leaks")),
     "tests/test_odd_questions.py",
     *(
         "*_real.py",

@@ -7,14 +7,13 @@ Each question has a document with a word of its own, which occurs nowhere else: 
 from collections import defaultdict
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
-from statgraph.encoders.static_biencoder import StaticBiEncoder
+from statgraph.encoders.static import StaticBiEncoder
 from statgraph.law.records import CitingText, Corpus, Question
 from statgraph.retrieval.search.ensemble_run import read_ensemble
-from statgraph.retrieval.signals.signal import Asked
-from statgraph.runs.run import Run
+from statgraph.retrieval.signals.signal import QuestionBatch
+from statgraph.runs.run import RunFolder
 from statgraph.systems import learning, pipeline
 from statgraph.systems.presets import resolve_config
 
@@ -88,9 +87,8 @@ def indexed(run, corpus):
         each for each in read_ensemble(run, len(corpus.articles), device="cpu").signals if each.name == "citing"
     )
     names = [question.question_id for question in corpus.questions if question.question_set == "questions"]
-    answers = signal.ask(Asked([word_of(name) for name in names]))
-    rows = np.arange(len(corpus.articles))
-    return {name for name, answer in zip(names, answers, strict=True) if answer.scores(rows).any()}
+    proposals = signal.propose(QuestionBatch([word_of(name) for name in names]), 1, None)
+    return {name for name, proposal in zip(names, proposals, strict=True) if len(proposal.candidates.rows)}
 
 
 def ids(corpus, split):
@@ -141,7 +139,7 @@ def check_folds(documented, trainings, quick_settings, quick_backbone, tmp_path,
             assert left < train
             held_out.append(train - left)
             assert documents_in(texts[member], documented) == left
-            assert indexed(Run(folder, config, Run.read(member).corpus), documented) == left
+            assert indexed(RunFolder(folder, config, RunFolder.read(member).corpus), documented) == left
         assert sorted(name for names in held_out for name in names) == sorted(train)  # each in one fold
 
     monkeypatch.setattr(learning, "learn", enough)

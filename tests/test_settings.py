@@ -36,13 +36,6 @@ def test_as_json_and_back():
     assert overlaid(DEFAULT, json.loads(json.dumps(config.to_dict())), place="manifest.json") == config
 
 
-def test_a_later_setting_names_a_run_only_where_it_was_changed():
-    assert "clip" not in DEFAULT.to_dict()["stage1"]
-    config = with_settings(DEFAULT, ["stage1.clip=1"])
-    assert config.to_dict()["stage1"] == DEFAULT.to_dict()["stage1"] | {"clip": 1.0}
-    assert overlaid(DEFAULT, config.to_dict(), place="manifest.json") == config
-
-
 @pytest.mark.parametrize(
     ("setting", "group", "name", "value"),
     [

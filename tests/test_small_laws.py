@@ -6,7 +6,7 @@
 import pytest
 import yaml
 
-from statgraph.formats.acts.profile import recognised
+from statgraph.formats.acts.profile import fitting_profile
 from statgraph.formats.acts.reader import root_of
 from statgraph.formats.importing import import_corpus
 from statgraph.law.citations.references import ReferenceFinder
@@ -59,7 +59,7 @@ def test_an_official_act_is_recognised_and_read(name):
     head = (OFFICIAL / f"{name}.xml").read_bytes()
     law = import_corpus(OFFICIAL / f"{name}.xml")
     cited = sum(bool(article.metadata.get("references")) for article in law.articles)
-    read = recognised(head, root_of(head)).name, law.language, len(law.articles), cited
+    read = fitting_profile(head, root_of(head)).name, law.language, len(law.articles), cited
     assert read == OFFICIAL_ACTS[name]
     assert {len(article.path) for article in law.articles} == {2}
     assert [a.number for a in law.articles if not a.rubric] == ["paragraph 1"] * (name == "taxi")  # of its schedule

@@ -24,7 +24,7 @@ from statgraph.cli.main import run_command
 from statgraph.law.store import read_corpus
 from statgraph.retrieval.ranking.calibration import Calibration, Evidence, standardised
 from statgraph.retrieval.search.ensemble_run import learnt_from, read_ensemble
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.systems import calibrating
 from tools.official_acts import small_laws
 
@@ -87,7 +87,7 @@ def off_topic_questions(language: str) -> list[str]:
     ]
 
 
-def _lesson_and_off_topic(run: Run, corpus: Corpus, split: str) -> tuple[calibrating.Lesson, list[Evidence]]:
+def _lesson_and_off_topic(run: RunFolder, corpus: Corpus, split: str) -> tuple[calibrating.Lesson, list[Evidence]]:
     """Return what a run knows of the questions of a split, and of questions that no calibration has seen."""
     ensemble = read_ensemble(run, len(corpus.articles), device="cpu")
     questions = corpus.split(split)
@@ -113,7 +113,7 @@ def _untrained(corpus: Corpus) -> tuple[calibrating.Lesson, list[Evidence]]:
     """Return the same of the dev questions of a law of which nothing is trained, by a run that is made for it."""
     with tempfile.TemporaryDirectory(prefix="statgraph-calibration-") as folder:
         train(replace(corpus, questions=(), citing=()), out=Path(folder) / "run")
-        return _lesson_and_off_topic(Run.read(Path(folder) / "run"), corpus, "dev")
+        return _lesson_and_off_topic(RunFolder.read(Path(folder) / "run"), corpus, "dev")
 
 
 def joined(lessons: Sequence[calibrating.Lesson]) -> calibrating.Lesson:
@@ -130,7 +130,7 @@ def joined(lessons: Sequence[calibrating.Lesson]) -> calibrating.Lesson:
     return calibrating.Lesson(of_laws(lambda one: one.questions), relevant, of_laws(lambda one: one.off_topic))
 
 
-def fit_default(acts: Path, others: Sequence[tuple[str, Run, Corpus]]) -> list[Measured]:
+def fit_default(acts: Path, others: Sequence[tuple[str, RunFolder, Corpus]]) -> list[Measured]:
     """Write the shipped weights; return the probabilities of each law by what has not seen it."""
     known = read_corpus(_SAMPLE)
     questions = tuple(replace(one, split="dev") for one in known.questions if one.split != "test")
@@ -187,13 +187,13 @@ def main(runs: tuple[str, ...], acts: Path | None, on_test: bool) -> None:
     if not runs and acts is None:
         raise click.UsageError("name a RUN=CORPUS, or --default FOLDER")
     pairs = [each.partition("=")[::2] for each in runs]
-    named = [(Path(corpus).name, Run.read(run), read_corpus(corpus)) for run, corpus in pairs]
+    named = [(Path(corpus).name, RunFolder.read(run), read_corpus(corpus)) for run, corpus in pairs]
     laws = [_of_run(*each, on_test=on_test) for each in named] if acts is None else fit_default(acts, named)
     print(f"| {' | '.join(_COLUMNS)} |\n| --- |{' ---: |' * (len(_COLUMNS) - 1)}")
     print("\n".join(map(report, laws)))
 
 
-def _of_run(name: str, run: Run, corpus: Corpus, *, on_test: bool) -> Measured:
+def _of_run(name: str, run: RunFolder, corpus: Corpus, *, on_test: bool) -> Measured:
     is_own = on_test or learnt_from(run) == "dev"
     split = "test" if is_own else "dev"
     lesson, off_topic = _lesson_and_off_topic(run, corpus, split)

@@ -22,7 +22,7 @@ from statgraph.law.store import read_corpus
 from statgraph.retrieval.search.ensemble_run import learnt_from
 from statgraph.retrieval.search.evaluating import split_metrics
 from statgraph.retrieval.search.retriever import Retriever
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 _STORY = 8  # sentences
 # How people type what they write.
@@ -76,7 +76,7 @@ def main(runs: tuple[str, ...]) -> None:
         if not has_letters(corpus.language):
             raise click.UsageError(f"{name}: in '{corpus.language}'; there are letters in {', '.join(_parts())}")
         retriever = Retriever.load(folder)
-        split = "test" if learnt_from(Run.read(folder)) == "dev" else "dev"
+        split = "test" if learnt_from(RunFolder.read(folder)) == "dev" else "dev"
         letters = {kind: in_letters(corpus, typed) for kind, typed in TYPED.items()}
         for kind, asked in {"as they stand": corpus, **letters}.items():
             metrics = split_metrics(retriever, asked, split).metrics

@@ -24,7 +24,7 @@ from statgraph.artifacts import write_text
 from statgraph.cli.main import run_command
 from statgraph.errors import StatgraphError
 from statgraph.formats.acts.documents import Document, documents
-from statgraph.formats.acts.profile import recognised
+from statgraph.formats.acts.profile import fitting_profile
 from statgraph.formats.acts.reader import ActReader, root_of
 from statgraph.formats.importing import import_corpus
 from statgraph.law.records import Article
@@ -77,7 +77,7 @@ def read_again(lines: Sequence[str], language: str) -> str:
 def row_of(document: Document, path: Path, readme: str) -> list[str]:
     """Return the cells of a file's row."""
     start = time.perf_counter()
-    profile = recognised(document.head, root_of(document.head))
+    profile = fitting_profile(document.head, root_of(document.head))
     cells = [path.parent.name, path.name, counted(readme, path.name)]
     if profile is None:
         return [*cells, "not recognised", *[""] * 8]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.measuring import Row, Settings, peak_of
 from statgraph.law.store import read_corpus
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 _ASKED_MINUTES = {"legi-fr": 12, "gerlayqa": 8}
 
@@ -21,7 +21,7 @@ def measure(settings: Settings) -> list[Row]:
         command = ["train", "--fast"] if settings.quick else ["train"]
         options = ["--corpus", str(settings.corpus), "--device", "cpu", "--out", str(run)]
         seconds, peak_mib = peak_of([*command, *options], STATGRAPH_CACHE=str(cache))
-        steps = "; ".join(f"{step['name']} {step['seconds']:.3g} s" for step in Run.read(run).steps)
+        steps = "; ".join(f"{step['name']} {step['seconds']:.3g} s" for step in RunFolder.read(run).steps)
     about = f"{corpus.name}, {len(corpus.articles):,} articles, {len(corpus.split('train')):,} questions"
     return [
         Row(

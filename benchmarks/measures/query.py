@@ -22,7 +22,7 @@ from statgraph.retrieval.search.evaluating import split_metrics
 from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs import parts
 from statgraph.runs.article_store import ArticleStore
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from tools.letters import has_letters, letter
 
 ASKED_S, ASKED_TIMES, ASKED_POINTS = 0.01, 3.0, 0.5
@@ -147,7 +147,7 @@ def _transformers(encoders: Sequence[Path]) -> list[Path]:
     return [encoder for encoder in encoders if read_static_encoder(encoder) is None]
 
 
-def _retrievers(run: Run, encoders: Sequence[Path], wanted: Sequence[str]) -> dict[str, Retriever]:
+def _retrievers(run: RunFolder, encoders: Sequence[Path], wanted: Sequence[str]) -> dict[str, Retriever]:
     """Return the retriever of each precision that the run has: int8 where its transformers have the graph for it."""
     transformers = _transformers(encoders)
     has = {
@@ -197,7 +197,7 @@ def _vector_search(folder: Path, depth: int) -> Callable[[str], np.ndarray]:
     return lambda question: flat.search(encoder.encode([question], show_progress_bar=False), depth)[1][0]
 
 
-def _plain_ranking(run: Run) -> Callable[[str], np.ndarray]:
+def _plain_ranking(run: RunFolder) -> Callable[[str], np.ndarray]:
     """Return question -> article rows, best first, as a program of forty lines ranks them."""
     import bm25s
     from Stemmer import Stemmer

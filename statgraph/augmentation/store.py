@@ -9,8 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from statgraph import artifacts
-from statgraph.disk import locked, refused_write_named
-from statgraph.errors import CorpusError, RunError, UsageError
+from statgraph.errors import CorpusError, UsageError, damaged_run
 from statgraph.formats.tables import split_ids
 from statgraph.law.draft import Draft
 from statgraph.law.lines import csv_rows, ids_field, json_lines, object_field, string_field
@@ -101,7 +100,7 @@ def synthetic_of_run(path: Path) -> QuestionFile:
     try:
         return read_synthetic(path)
     except CorpusError as error:
-        raise RunError(f"{error.problems[0]} (part of a run; train it again)") from None
+        raise damaged_run(error.problems[0]) from None
 
 
 def synthetic_of(path: Path, corpus: Corpus) -> tuple[SyntheticQuestion, ...]:
@@ -207,8 +206,8 @@ class PartialFile:
         lines = [batch] if self._size else [self._about, batch]
         data = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode("utf-8")
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        with refused_write_named(self._path), self._path.open("ab+") as file:
-            locked(file.fileno(), wait=True)
+        with artifacts.refused_write_named(self._path), self._path.open("ab+") as file:
+            artifacts.locked(file.fileno(), wait=True)
             file.seek(self._size)
             if b"\n" in file.read():
                 raise UsageError(f"{self._path}: another process writes it too; wait for it, or write another file")

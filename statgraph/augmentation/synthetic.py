@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -61,16 +61,6 @@ class Written:
     articles: int
 
 
-def generator_kind(name: str) -> str:
-    """Return `headings` or `seq2seq`.
-
-    Raises:
-        UsageError: if there is no such generator.
-    """
-    check_setting(AugmentConfig, "generator", name, place="augment.generator")
-    return name.partition(":")[0]
-
-
 @dataclass(frozen=True)
 class GenerationOptions:
     """What decides a generation beside its settings, and where it runs.
@@ -114,9 +104,10 @@ def write_expansion(corpus: Corpus, config: AugmentConfig, out: Path, options: G
     """
     _check_round_trip(config, options.rank)
     partial = partial_beside(out)
-    if not config.file and generator_kind(config.generator) == HEADINGS:
+    if not config.file and _kind(config) == HEADINGS:
         questions = path_questions(corpus.articles, most=most)
-        manifest = {**_corpus_of(corpus), "generator": HEADINGS, "statgraph": __version__}
+        origin = _origin(corpus, config, options)
+        manifest = {"corpus": origin["corpus"], "generator": HEADINGS, "statgraph": __version__}
     else:
         enough = replace(config, per_article=max(config.per_article, most))
         questions = synthetic_questions(corpus, enough, options, partial=partial)
@@ -137,10 +128,10 @@ def write_generated(corpus: Corpus, config: AugmentConfig, out: Path, options: G
     if out.exists():
         raise CorpusError(f"{out}: already exists; choose another --out, or delete it first")
     partial = partial_beside(out)
-    made, kept = _made_and_kept(corpus, config, options, partial)
+    n_made, kept = _made_and_kept(corpus, config, options, partial)
     write_synthetic(out, kept, _manifest(corpus, config, options))
     partial.unlink(missing_ok=True)
-    return Written(made, len(kept), len({article_id for question in kept for article_id in question.article_ids}))
+    return Written(n_made, len(kept), len({article_id for question in kept for article_id in question.article_ids}))
 
 
 def _made_and_kept(
@@ -151,40 +142,27 @@ def _made_and_kept(
     if config.file:
         questions = list(synthetic_of(Path(config.file), corpus))
     else:
-        questions = _generated(corpus, config, options, partial)
+        kind, articles = _kind(config), corpus.articles[: options.limit]
+        # Looked at for headings too, which need none: what a model has begun is not to be written over.
+        finished = PartialFile(partial, _origin(corpus, config, options)) if partial else None
+        if kind == HEADINGS:
+            rng = np.random.default_rng(options.seed)
+            questions = heading_questions(articles, articles_per_heading=config.articles_per_heading, rng=rng)
+        else:
+            questions = seq2seq_questions(
+                articles,
+                config.generator.partition(":")[2],
+                per_article=config.per_article,
+                seed=options.seed,
+                device=options.device,
+                progress=options.progress,
+                partial=finished,
+            )
     if not config.round_trip:
         return len(questions), questions
     rows, progress = corpus.article_rows, options.progress
     kept = kept_by_round_trip(questions, options.rank, k=config.round_trip, article_rows=rows, progress=progress)
     return len(questions), kept
-
-
-def _generated(
-    corpus: Corpus, config: AugmentConfig, options: GenerationOptions, partial: Path | None
-) -> list[SyntheticQuestion]:
-    """Return what the generator makes of the first `limit` articles."""
-    articles = corpus.articles[: options.limit]
-    about = {**_corpus_of(corpus), **_settings(config, options)}
-    # Looked at for headings too, which need none: what a model has begun is not to be written over.
-    finished = PartialFile(partial, about) if partial else None
-    if generator_kind(config.generator) == HEADINGS:
-        rng = np.random.default_rng(options.seed)
-        return heading_questions(articles, articles_per_heading=config.articles_per_heading, rng=rng)
-    return seq2seq_questions(
-        articles,
-        config.generator.partition(":")[2],
-        per_article=config.per_article,
-        seed=options.seed,
-        device=options.device,
-        progress=options.progress,
-        partial=finished,
-    )
-
-
-def _manifest(corpus: Corpus, config: AugmentConfig, options: GenerationOptions) -> dict[str, object]:
-    """Return the first line of a file of synthetic questions."""
-    origin = {"file": config.file} if config.file else _settings(config, options)
-    return {**_corpus_of(corpus), **origin, "round_trip": config.round_trip, "statgraph": __version__}
 
 
 def _check_round_trip(config: AugmentConfig, rank: Rank | None) -> None:
@@ -195,16 +173,27 @@ def _check_round_trip(config: AugmentConfig, rank: Rank | None) -> None:
         )
 
 
-def _corpus_of(corpus: Corpus) -> dict[str, object]:
-    return {"corpus": {"name": corpus.name, "content_hash": corpus.content_hash}}
+def _kind(config: AugmentConfig) -> str:
+    """Return `headings` or `seq2seq`.
+
+    Raises:
+        UsageError: if there is no such generator.
+    """
+    check_setting(AugmentConfig, "generator", config.generator, place="augment.generator")
+    return config.generator.partition(":")[0]
 
 
-def _settings(config: AugmentConfig, options: GenerationOptions) -> dict[str, object]:
-    """Return what decides a generator's questions."""
-    setting = _SETTINGS[generator_kind(config.generator)]
-    return {
-        "generator": config.generator,
-        setting: asdict(config)[setting],
-        "seed": options.seed,
-        "limit": options.limit,
-    }
+def _origin(corpus: Corpus, config: AugmentConfig, options: GenerationOptions) -> dict[str, object]:
+    """Return the corpus, and the file or what decides a generator's questions."""
+    about = {"corpus": {"name": corpus.name, "content_hash": corpus.content_hash}}
+    if config.file:
+        return {**about, "file": config.file}
+    setting = _SETTINGS[_kind(config)]
+    decisive = {setting: getattr(config, setting), "seed": options.seed, "limit": options.limit}
+    return {**about, "generator": config.generator, **decisive}
+
+
+def _manifest(corpus: Corpus, config: AugmentConfig, options: GenerationOptions) -> dict[str, object]:
+    """Return the first line of a file of synthetic questions."""
+    origin = _origin(corpus, config, options)
+    return {**origin, "round_trip": config.round_trip, "statgraph": __version__}

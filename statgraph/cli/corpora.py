@@ -96,18 +96,13 @@ def import_(
     force: bool,
     corpus: Path | None,
     splits: str,
+    explain: bool,
     columns: tuple[str, ...],
     code: str,
-    article_pattern: str,
-    heading_patterns: tuple[str, ...],
-    profile: str,
-    explain: bool,
-    encoding: str,
-    strip_html: bool,
-    **about: str | None,
+    **given,
 ) -> None:
-    patterns = (article_pattern, heading_patterns)
-    reading = Reading(encoding, _mapping(columns), strip_html, code.strip(), profile, *patterns)
+    about = {name: given.pop(name) for name in ("name", "language", "licence")}
+    reading = Reading(columns=_mapping(columns), code=code.strip(), **given)
     format_name, source = _format_and_source(format_and_source, FEEDBACK if corpus is not None else "")
     _refuse_contradictions(format_name, corpus, (about["language"], about["licence"]), reading, splits)
     if explain:
@@ -125,7 +120,7 @@ def import_(
         click.echo(f"Warning: {caveat}", err=True)
     resolved = imported.resolved_citing
     note = f", of which {resolved:,} by the articles that the text names" if resolved else ""
-    click.echo(summary_of(imported.corpus, out, citing_note=note, left_out=imported.left_out))
+    click.echo(corpus_summary(imported.corpus, out, citing_note=note, left_out=imported.left_out))
 
 
 def _format_and_source(arguments: tuple[str, ...], implied: str) -> tuple[str, str]:
@@ -184,7 +179,7 @@ def _feedback_summary(summary: FeedbackSummary, name: str, folder: Path) -> str:
     return "\n".join(lines)
 
 
-def summary_of(
+def corpus_summary(
     corpus: Corpus, folder: Path, *, headings_note: str = "", citing_note: str = "", left_out: Iterable[str] = ()
 ) -> str:
     """Return what a command says of the corpus that it wrote."""

@@ -32,13 +32,13 @@ def embed(
     """
     from statgraph.contrib.sharding.ray_embedding import Embedding
     from statgraph.contrib.sharding.ray_embedding import embed as embed_corpus
-    from statgraph.runs.run import Run
+    from statgraph.runs.run import RunFolder
 
     require("sharding", "ray")
     what = Embedding(corpus, out, address=address, actors=actors, device=device, shard_kib=shard)
     folder = options.chosen_run(run)
     with TerminalProgress() as progress:
-        summary = embed_corpus(Run.read(folder), what, progress)
+        summary = embed_corpus(RunFolder.read(folder), what, progress)
     click.echo(f"Vectors of {corpus} at {out}: encoder of {folder}, {summary.seconds:.1f} s")
     click.echo(f"  articles  {summary.articles:,} embedded")
     click.echo(f"  shards    {summary.shards:,}, {summary.there_before:,} of them there before")

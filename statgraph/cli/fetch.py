@@ -10,7 +10,7 @@ import click
 
 from statgraph import api
 from statgraph.cli import options
-from statgraph.cli.corpora import summary_of
+from statgraph.cli.corpora import corpus_summary
 from statgraph.formats.catalogue.catalogue import CATALOGUE, corpus_named, default_folder
 from statgraph.law.catalogue import CORPORA
 from statgraph.law.tree import tree_of
@@ -61,7 +61,7 @@ def fetch(
     how = {"from_folder": from_folder, "splits": splits, "accept_terms": accept_terms}
     corpus = api.fetch(name, folder, **how, again=True)
     levels = tree_of(corpus.articles).depth
-    click.echo(summary_of(corpus, folder, headings_note=f", up to {levels} levels"))
+    click.echo(corpus_summary(corpus, folder, headings_note=f", up to {levels} levels"))
 
 
 def _catalogue_table() -> str:

@@ -36,7 +36,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "augment": ("statgraph.cli.preparing", "augment", "Generate synthetic questions about the articles of a corpus."),
     "export": ("statgraph.cli.export", "export", "Export a run or a corpus to another tool's format."),
     "serve": ("statgraph.cli.serve", "serve", "Serve a run over HTTP, with a search page."),
-    "mcp": ("statgraph.cli.mcp", "mcp", "Serve a run to an assistant as tools (MCP)."),
+    "mcp": ("statgraph.cli.serve", "mcp", "Serve a run to an assistant as tools (MCP)."),
     "plot": ("statgraph.cli.plot", "plot", "Plot a corpus, its graph, or the training of a run."),
     "doctor": ("statgraph.cli.doctor", "doctor", "Check this machine, and say what to install."),
     "cache": ("statgraph.cli.doctor", "cache", "List what is cached, or remove it."),

@@ -10,6 +10,7 @@ import click
 from statgraph.config import RunConfig
 from statgraph.device import DEVICES, PRECISIONS
 from statgraph.errors import UsageError, unknown_name
+from statgraph.law.query import COUNT, DAY, LIMITS, PATH, TEXTS
 from statgraph.law.splitting import HASH, SPLITTINGS
 from statgraph.settings import Described, Limits, described, help_of, limits_of
 
@@ -24,6 +25,18 @@ class WholeNumber(click.IntRange):
         except click.BadParameter:
             wanted = Limits(at_least=self.min, at_most=self.max).in_words(int)
             raise UsageError(f"{param.opts[0]}: must be {wanted} (got {value})") from None
+
+
+class HeadingPath(click.ParamType):
+    """The titles of a heading, from its code down."""
+
+    name = "path"
+
+    def convert(self, value: object, param: click.Parameter, ctx: click.Context) -> tuple[str, ...]:
+        """Return the titles that were typed."""
+        from statgraph.formats.tables import split_path
+
+        return split_path(value) if isinstance(value, str) else value
 
 
 def path(*names: str, metavar: str = "DIR", **attributes):
@@ -44,6 +57,30 @@ def of_setting(config_type: type, name: str, *, metavar: str = "N", **attributes
     return click.option(f"--{name.replace('_', '-')}", metavar=metavar, type=whole, **(known | attributes))
 
 
+# By kind of a limit: how click reads it, and what the help adds.
+_LIMIT_KINDS = {
+    COUNT: ({"type": WholeNumber(1)}, "."),
+    TEXTS: ({"multiple": True}, "; repeatable."),
+    PATH: ({"type": HeadingPath(), "default": ""}, ": 'CODE > BOOK > TITLE'."),
+    DAY: ({}, ": YYYY-MM-DD or today; always also searches repealed articles."),
+}
+
+
+def limits(*names: str):
+    """Return what gives a command the options of these fields of `Query`."""
+
+    def decorated(command):
+        for name in reversed(names):
+            limit = LIMITS[name]
+            attributes, note = _LIMIT_KINDS[limit.kind]
+            about = {"default": limit.default, "metavar": limit.metavar, "help": limit.help + note}
+            option = click.option(limit.option, name, **about | attributes)
+            command = option(command)
+        return command
+
+    return decorated
+
+
 corpus = path("--corpus", help="Corpus folder, or the name of a fetched corpus.  [default: the embedded sample]")
 
 
@@ -61,12 +98,12 @@ precision = click.option(
     metavar="NAME",
     help="Precision of a BERT query encoder on CPU: float32, bfloat16, or int8 (needs `quicken --precision int8`).",
 )
-rewrite = click.option(
+_REWRITE = click.option(
     "--rewrite",
     metavar="URL",
     help="Also search by the question in the law's words: OpenAI-compatible endpoint that rewrites it, and is sent it.",
 )
-rewrite_model = click.option("--rewrite-model", metavar="NAME", help="Model to ask for at --rewrite.")
+_REWRITE_MODEL = click.option("--rewrite-model", metavar="NAME", help="Model to ask for at --rewrite.")
 _READER = click.option(
     "--reader",
     metavar="NAME",
@@ -165,20 +202,36 @@ def reader_of(given: dict[str, object]) -> str | None:
     return "" if none else name
 
 
+def searching(command):
+    """Give a command the options of how a run is searched; `searching_of` reads them."""
+    for option in (precision, device, engine_uri, engine, _REWRITE_MODEL, _REWRITE):
+        command = option(command)
+    return command
+
+
+def searching_of(given: dict[str, object]):
+    """Take these options, and those of `reader`, out of a command's; return what rewrites questions, None for nothing,
+    and how to load the run, as `Retriever.load` takes it.
+
+    Raises:
+        UsageError: if options contradict one another, or an engine or an endpoint is unknown.
+    """
+    from statgraph.retrieval.search.rewriting import Rewriter
+
+    how = {"reader": reader_of(given)}
+    url, model = given.pop("rewrite"), given.pop("rewrite_model")
+    if url is None and model is not None:
+        raise UsageError("--rewrite-model: needs the endpoint that has the model; add --rewrite URL")
+    rewriter = None if url is None else Rewriter(url, model or "")
+    how["engine"] = engine_address(given.pop("engine"), given.pop("engine_uri"), "--from")
+    return rewriter, how | {name: given.pop(name) for name in ("device", "precision")}
+
+
 def refuse(contradictions: Mapping[str, object]) -> None:
     """Raise UsageError with the first message whose value is true."""
     for message, applies in contradictions.items():
         if applies:
             raise UsageError(message)
-
-
-def rewriter_of(url: str | None, model: str | None):
-    """Return what rewrites questions at a URL, None without one."""
-    from statgraph.retrieval.search.rewriting import Rewriter
-
-    if url is None and model is not None:
-        raise UsageError("--rewrite-model: needs the endpoint that has the model; add --rewrite URL")
-    return None if url is None else Rewriter(url, model or "")
 
 
 def engine_address(name: str, uri: str | None, option: str):

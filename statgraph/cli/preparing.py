@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
 import click
@@ -12,7 +15,7 @@ from statgraph.cli.terminal import TerminalProgress
 from statgraph.config import AugmentConfig, PretrainConfig, RunConfig
 from statgraph.errors import UsageError
 
-CHAT = "chat"
+CHAT, CHAT_KEY, CHAT_TIMEOUT_S = "chat", "STATGRAPH_CHAT_KEY", 120.0
 
 
 @click.command()
@@ -50,31 +53,72 @@ def augment(
     Running the same command again resumes an interrupted generation. Use the file with
     `statgraph train --set augment.file=FILE`.
     """
-    import time
+    records, start = options.chosen_corpus(corpus), time.perf_counter()
+    url, model, max_tokens, corpus_out = (settings.pop(name) for name in ("url", "model", "max_tokens", "corpus_out"))
+    common = {"run": run, "seed": seed, "limit": limit, "device": device}
+    if settings["generator"] == CHAT:
+        if click.get_current_context().get_parameter_source("round_trip") is not ParameterSource.DEFAULT:
+            common["round_trip"] = settings["round_trip"]
+        lines, after = _augment_by_chat(records, out, url, model or "", corpus_out, max_tokens=max_tokens, **common)
+    else:
+        given = any(value is not None for value in (url, model, corpus_out))
+        options.refuse({"--url, --model and --corpus-out: only for --generator chat": given})
+        lines, after = _augment(records, out, AugmentConfig(**settings), **common), []
+    click.echo(f"Generated questions about {records.name} in {time.perf_counter() - start:.1f} s: {out}")
+    for line in (*lines, *after):
+        click.echo(line)
 
+
+def _augment(corpus, out: Path, config: AugmentConfig, **how) -> list[str]:
+    """Write the questions of a generator of our own, and return what to print of them."""
     from statgraph import api
 
-    url, model, max_tokens, corpus_out = (settings.pop(name) for name in ("url", "model", "max_tokens", "corpus_out"))
-    if settings["generator"] == CHAT:
-        from statgraph.cli.augment_chat import augment_by_chat
-
-        how = {"run": run, "device": device, "seed": seed, "limit": limit, "max_tokens": max_tokens}
-        if click.get_current_context().get_parameter_source("round_trip") is not ParameterSource.DEFAULT:
-            how["round_trip"] = settings["round_trip"]
-        augment_by_chat(options.chosen_corpus(corpus), out, url, model or "", corpus_out=corpus_out, **how)
-        return
-    given = any(value is not None for value in (url, model, corpus_out))
-    options.refuse({"--url, --model and --corpus-out: only for --generator chat": given})
-    config, records = AugmentConfig(**settings), options.chosen_corpus(corpus)
-    start = time.perf_counter()
     with TerminalProgress() as progress:
-        written = api.augment(records, out, config, run=run, seed=seed, limit=limit, device=device, progress=progress)
-    seconds = time.perf_counter() - start
+        written = api.augment(corpus, out, config, progress=progress, **how)
     of = f" of {written.made:,}" if config.round_trip else ""
-    click.echo(f"Generated questions about {records.name} in {seconds:.1f} s: {out}")
-    click.echo(f"  generator  {config.generator}, seed {seed}")
-    click.echo(f"  questions  {written.kept:,}{of}")
-    click.echo(f"  articles   {written.articles:,} of {len(records.articles):,}")
+    return [
+        f"  generator  {config.generator}, seed {how['seed']}",
+        f"  questions  {written.kept:,}{of}",
+        f"  articles   {written.articles:,} of {len(corpus.articles):,}",
+    ]
+
+
+def _augment_by_chat(
+    corpus, out: Path, url: str | None, model: str, corpus_out: Path | None, *, run: Path | None, **settings
+) -> tuple[list[str], list[str]]:
+    """Write the questions of a chat endpoint, and a corpus with them to `corpus_out`; return what to print of both."""
+    from statgraph.augmentation.store import synthetic_of
+    from statgraph.chat import GENERAL_KEY, ChatEndpoint
+    from statgraph.contrib.chat_questions import ChatOptions, with_training_questions, write_chat_questions
+    from statgraph.law.store import held_for_writing, write_corpus
+
+    if url is None:
+        raise UsageError("--generator chat: needs an endpoint; add --url http://127.0.0.1:8080/v1")
+    endpoint = ChatEndpoint(url, model, CHAT_TIMEOUT_S, (CHAT_KEY, GENERAL_KEY))
+    chosen = ChatOptions(**settings)
+    if run is not None and not chosen.round_trip:
+        raise UsageError(f"--run {run}: only used for a round trip; leave out --round-trip 0, or omit --run")
+    after = []
+    held = nullcontext() if corpus_out is None else held_for_writing(corpus_out, replace=False)
+    with held, TerminalProgress() as progress:
+        announce = partial(click.echo, err=True)
+        written = write_chat_questions(corpus, out, endpoint, chosen, run=run, progress=progress, announce=announce)
+        if corpus_out is not None and written.kept:
+            enlarged = with_training_questions(corpus, synthetic_of(out, corpus))
+            write_corpus(enlarged, corpus_out)
+            added = len(enlarged.questions) - len(corpus.questions)
+            after.append(
+                f"Corpus {corpus.name} with {added:,} more training question{'s' * (added != 1)}: {corpus_out}"
+            )
+    if written.is_capped:
+        after.append(f"Stopped at --max-tokens; to go on, delete {out} and run again with more")
+    left_out = f"{written.declined:,} declined, {written.malformed:,} malformed"
+    return [
+        f"  generator  chat:{model}, seed {chosen.seed}",
+        f"  answers    {written.answers:,}, of which {left_out}; {written.tokens:,} tokens",
+        f"  questions  {written.kept:,} of {written.made:,}",
+        f"  articles   {written.articles:,} of {len(corpus.articles):,}",
+    ], after
 
 
 @click.command()

@@ -43,18 +43,14 @@ def reproduce(
     ctx: click.Context,
     table: str | None,
     corpus: Path | None,
-    seeds: int,
     backbone: str | None,
     backbones: str | None,
-    only: tuple[str, ...],
-    split: str,
-    out: Path | None,
-    work: Path,
     settings: tuple[str, ...],
-    keep_runs: bool,
+    out: Path | None,
     check: Path | None,
     listing: bool,
     device: str,
+    **plan,
 ) -> None:
     """Reproduce a table or figure from the papers, or of the ensemble: train its rows, measure and compare them.
 
@@ -79,15 +75,11 @@ def reproduce(
 
     request = Request(
         spec=spec,
-        seeds=seeds,
-        split=split,
-        work=work,
         command=shlex.join(["statgraph", *published(sys.argv[1:])]),
         corpus_folder="" if corpus is None else published_path(corpus),
         backbone=backbone or "",
         settings=(*([] if device == "auto" else [f"device={device}"]), *settings),
-        only=only,
-        keep_runs=keep_runs,
+        **plan,
     )
     ctx.exit(_make(request, options.chosen_corpus(corpus), out))
 

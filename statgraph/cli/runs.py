@@ -48,10 +48,10 @@ def runs(ctx: click.Context, as_json: bool) -> None:
 @options.json
 def show(name: str, as_json: bool) -> None:
     """Show what the run NAME is: a name under runs/, or a folder."""
-    from statgraph.systems.run_list import Run, RunFacts, named_run
+    from statgraph.systems.run_list import RunFacts, RunFolder, named_run
 
     folder = named_run(name)
-    facts, run = RunFacts.of(folder), Run.read(folder)
+    facts, run = RunFacts.of(folder), RunFolder.read(folder)
     if as_json:
         click.echo(json.dumps(asdict(facts) | {"manifest": run.to_dict()}, ensure_ascii=False, indent=2))
         return

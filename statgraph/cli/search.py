@@ -13,6 +13,7 @@ import click
 from statgraph.cli import options
 from statgraph.cli.terminal import TerminalProgress, visible
 from statgraph.errors import UsageError
+from statgraph.law.query import LIMITS, Query
 
 SNIPPET_CHARACTERS = 160
 LONGEST_SHOWN_TITLE = 300
@@ -34,21 +35,14 @@ _NO_RUN = "train one with 'statgraph train', name one with --run, or search a co
     "--corpus",
     help="Corpus folder, or the name of a fetched corpus, to search without a run and without training.",
 )
-@options.number("-k", default=10, help="Number of hits.")
+@options.limits("k")
 @options.json
 @options.path(
     "--questions",
     metavar="FILE",
     help="File with a question a line, or JSONL or CSV (id, text); prints one JSON line per question.",
 )
-@click.option("--code", "codes", metavar="TITLE", multiple=True, help="Search only this code; repeatable.")
-@click.option("--heading", metavar="PATH", default="", help="Search only under a heading: 'CODE > BOOK > TITLE'.")
-@click.option(
-    "--as-of",
-    metavar="DATE",
-    default="today",
-    help="Search the law in force on a day: YYYY-MM-DD or today; always also searches repealed articles.",
-)
+@options.limits(*(name for name in LIMITS if name != "k"))
 @click.option("--explain", is_flag=True, help="Explain each hit: what made its score, and the matching words.")
 @click.option("--trec", is_flag=True, help="With --questions: print a TREC run (qid Q0 docid rank score tag).")
 @options.reader
@@ -59,49 +53,45 @@ _NO_RUN = "train one with 'statgraph train', name one with --run, or search a co
     default=0.0,
     help="Leave out hits whose probability that they answer, 0 to 1, is lower.",
 )
-@options.rewrite
-@options.rewrite_model
-@options.engine
-@options.engine_uri
-@options.device
-@options.precision
-def search(question: str | None, run: str | None, corpus: Path | None, k: int, questions: Path | None, **given) -> None:
+@options.searching
+def search(question: str | None, run: str | None, corpus: Path | None, questions: Path | None, **given) -> None:
     """Find the articles that answer QUESTION.
 
     If the corpus says when its articles are in force, only those in force on --as-of are searched.
     """
     from statgraph.formats.importing import read_question_file
-    from statgraph.formats.tables import split_path
-    from statgraph.law.query import Query, queries_of
-    from statgraph.retrieval.search.hits import nothing_fits
     from statgraph.retrieval.search.retriever import Retriever
 
     _refuse_contradictions(**click.get_current_context().params)
-    reader = options.reader_of(given)
-    rewriter = options.rewriter_of(given["rewrite"], given["rewrite_model"])
-    address = options.engine_address(given["engine"], given["engine_uri"], "--from")
-    limits = {"codes": given["codes"], "heading": split_path(given["heading"]), "as_of": given["as_of"]}
-    query = None if question is None else Query(question, k, **limits)
+    rewriter, how = options.searching_of(given)
+    limits = {name: given.pop(name) for name in LIMITS}
+    query = None if question is None else Query(question, **limits)
     folder = _folder_of_run(run, corpus)
     ids, texts = ([], []) if questions is None else read_question_file(questions)
-    how = {"device": given["device"], "precision": given["precision"]}
-    retriever = Retriever.load(folder, engine=address, reader=reader, **how)
-    hits = [] if query is None else _hits(retriever, rewriter, query)
-    n_found, nowhere = len(hits), nothing_fits(hits)
-    hits = [hit for hit in hits if _is_probable(hit.probability, given["min_probability"])]
-    explanations = retriever.explain(query, hits) if given["explain"] else []
-    if corpus is not None:
-        by, more = _BY_WORDS if retriever.by_words else _BY_VECTORS
-        _announce(_UNTRAINED.format(by, corpus, more))
-    if query is None:
-        _print_batch(retriever, ids, queries_of(texts, k, limits), given["min_probability"], trec=given["trec"])
+    retriever = Retriever.load(folder, **how)
+    if query is not None:
+        _answer(retriever, rewriter, query, corpus, **given)
         return
-    notices = _notices(retriever, query) + [_NOTHING_FITS] * nowhere
-    if len(hits) < n_found:
-        notices.append(_LEFT_OUT.format(n_found - len(hits), n_found, given["min_probability"]))
+    _announce_untrained(retriever, corpus)
+    queries = [Query(text, **limits) for text in texts]
+    _print_batch(retriever, ids, queries, given["min_probability"], trec=given["trec"])
+
+
+def _answer(retriever, rewriter, query, corpus: Path | None, *, min_probability, explain, as_json, **batch) -> None:
+    """Search for one query and print its hits, and before them what a reader should know."""
+    from statgraph.retrieval.search.explanation_lines import explanation_lines
+    from statgraph.retrieval.search.hits import nothing_fits
+
+    found = _hits(retriever, rewriter, query)
+    hits = [hit for hit in found if _is_probable(hit.probability, min_probability)]
+    explanations = retriever.explain(query, hits) if explain else []
+    _announce_untrained(retriever, corpus)
+    notices = _notices(retriever, query) + [_NOTHING_FITS] * nothing_fits(found)
+    if len(hits) < len(found):
+        notices.append(_LEFT_OUT.format(len(found) - len(hits), len(found), min_probability))
     for line in notices:
-        click.echo(line, err=given["as_json"])
-    if given["as_json"]:
+        click.echo(line, err=as_json)
+    if as_json:
         printed = [asdict(hit) for hit in hits]
         for hit, explanation in zip(printed, explanations, strict=False):
             hit["explanation"] = asdict(explanation)
@@ -110,13 +100,17 @@ def search(question: str | None, run: str | None, corpus: Path | None, k: int, q
     if query.as_of not in ("today", "always") and not retriever.has_dates:
         _announce(f"Note: this corpus has no dates, so every article counts as in force on {query.as_of}")
     if hits:
-        from statgraph.retrieval.search.explanation_lines import explanation_lines
-
         labels = {name: info.label(name) for name, info in retriever.signals.items()}
         reasons = [explanation_lines(why, labels) for why in explanations]
         _print_hits(hits, reasons, dated=query.as_of == "always" and retriever.has_dates)
-    elif not n_found:
+    elif not found:
         click.echo(retriever.nothing_found(query))
+
+
+def _announce_untrained(retriever, corpus: Path | None) -> None:
+    if corpus is not None:
+        by, more = _BY_WORDS if retriever.by_words else _BY_VECTORS
+        _announce(_UNTRAINED.format(by, corpus, more))
 
 
 def _folder_of_run(run: str | None, corpus: Path | None) -> Path:
@@ -182,7 +176,7 @@ def _hits(retriever, rewriter, query) -> list:
 def _print_batch(retriever, ids: list[str], queries: Sequence, min_probability: float, *, trec: bool) -> None:
     """Print the hits of every query: a TREC run, or one JSON line per query. Articles that a query names and that are
     not there, and corrected words, are in its line, or, as a TREC run has no place for them, on standard error."""
-    from statgraph.evaluation.trec import write_trec_run
+    from statgraph.evaluation.report import write_trec_run
     from statgraph.law.query import known_probabilities
 
     # A TREC run is for evaluation: its rankings are complete.
@@ -196,7 +190,10 @@ def _print_batch(retriever, ids: list[str], queries: Sequence, min_probability: 
         sys.stdout.flush()  # here click still handles a reader that has left, such as head
         return
     for question_id, query, ranked in zip(ids, queries, rankings, strict=True):
-        facts = {"unknown_articles": retriever.unknown_articles(query), "corrected": retriever.corrected_words(query)}
+        facts = {
+            "unknown_articles": retriever.unknown_articles(query.text),
+            "corrected": retriever.corrected_words(query.text),
+        }
         hits = [{"article_id": article_ids[row], "score": float(score)} for row, score in zip(*ranked, strict=True)]
         hits = [
             hit if probability is None else {**hit, "probability": probability}
@@ -209,8 +206,8 @@ def _print_batch(retriever, ids: list[str], queries: Sequence, min_probability: 
 
 def _notices(retriever, query) -> list[str]:
     """Return what a reader should know before the hits: articles that are not there, and words read as others."""
-    lines = [_NOT_THERE.format(visible(unknown)) for unknown in retriever.unknown_articles(query)]
-    corrected = retriever.corrected_words(query)
+    lines = [_NOT_THERE.format(visible(unknown)) for unknown in retriever.unknown_articles(query.text)]
+    corrected = retriever.corrected_words(query.text)
     if corrected:
         lines.append(_CORRECTED.format(*(visible(", ".join(words)) for words in (corrected.values(), corrected))))
     return lines

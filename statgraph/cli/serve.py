@@ -1,4 +1,4 @@
-"""`statgraph serve`: a run over HTTP, with a search page."""
+"""`statgraph serve` and `mcp`: a run over HTTP, with a search page, and as tools for assistants."""
 
 from __future__ import annotations
 
@@ -44,12 +44,7 @@ DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8000
 )
 @click.option("--log-questions", is_flag=True, help="Also log the text of the questions.")
 @options.reader
-@options.rewrite
-@options.rewrite_model
-@options.engine
-@options.engine_uri
-@options.device
-@options.precision
+@options.searching
 def serve(
     run: str | None, feedback: Path | None, no_feedback: bool, editable: bool, log_questions: bool, **given
 ) -> None:
@@ -61,15 +56,16 @@ def serve(
     from statgraph import api
 
     options.refuse({"--feedback and --no-feedback: give only one of them": feedback and no_feedback})
+    rewriter, how = options.searching_of(given)
     page = PageConfig(*(given.pop(name) for name in ("name", "logo", "contact", "language")))
     config = ServiceConfig(
         token=os.environ.get(TOKEN_VARIABLE) or None,
         editable=editable,
         log_questions=log_questions,
-        rewriter=options.rewriter_of(given.pop("rewrite"), given.pop("rewrite_model")),
+        rewriter=rewriter,
         page=page,
-        reader=options.reader_of(given),
-        engine=options.engine_address(given.pop("engine"), given.pop("engine_uri"), "--from"),
+        reader=how.pop("reader"),
+        engine=how.pop("engine"),
     )
     api.serve(
         run if run is not None else options.chosen_run(None),
@@ -77,8 +73,29 @@ def serve(
         feedback=feedback or not no_feedback,
         announce=_announce,
         **given,
+        **how,
     )
 
 
 def _announce(line: str) -> None:
     click.echo(line, err=line.startswith("Warning"))
+
+
+@click.command()
+@options.run_or_hub
+@options.device
+@options.precision
+def mcp(run: str | None, device: str, precision: str) -> None:
+    """Serve a run to an assistant as tools of the Model Context Protocol, on standard input and output.
+
+    The tools search the law, show an article and what stands around it, and what was in force on a day. The assistant's
+    program starts this command itself, and ends it by closing its input.
+    """
+    from statgraph.integrations.mcp_server import create_mcp_server
+    from statgraph.service.loaded_run import LoadedRun
+
+    folder = options.chosen_run(run)
+    loaded_run = LoadedRun(folder, device=device, precision=precision)
+    server = create_mcp_server(loaded_run)
+    click.echo(f"Serving {folder} to an assistant on standard input and output", err=True)
+    server.run("stdio")

@@ -13,7 +13,7 @@ from statgraph.registry import LAYERS
 from statgraph.systems.presets import DEFAULT_SYSTEM, system_names
 
 if TYPE_CHECKING:  # these take seconds to load, and --help needs none of them
-    from statgraph.api import Rehearsal, TrainedRun
+    from statgraph.api import Rehearsal, Run
 
 _SHOWN = ("S@3", "R@10", "R@100", "mAP")
 
@@ -79,7 +79,7 @@ def _show_steps(rehearsal: Rehearsal, corpus_name: str) -> None:
     click.echo("Nothing was written.")
 
 
-def _show(run: TrainedRun, corpus_name: str) -> None:
+def _show(run: Run, corpus_name: str) -> None:
     from statgraph.systems.model_card import read_run_report
 
     if run.was_finished:

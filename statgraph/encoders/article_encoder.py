@@ -12,20 +12,16 @@ import torch
 from statgraph import artifacts
 from statgraph.config import EncoderConfig
 from statgraph.device import inference_dtype
-from statgraph.encoders import static_biencoder, transformer_biencoder
+from statgraph.encoders import static, transformer_biencoder
 from statgraph.encoders.backbone import Backbone
 from statgraph.encoders.backbones import resolve_backbone
 from statgraph.encoders.biencoder import BiEncoder, encoded
 from statgraph.encoders.loading import Tower, loaded_tower
 from statgraph.encoders.similarity import similarity_of
-from statgraph.encoders.static import StaticEncoder
-from statgraph.encoders.static_biencoder import StaticBiEncoder
 from statgraph.encoders.transformer_biencoder import TransformerBiEncoder
-from statgraph.errors import ModelError, RunError, reason_of
+from statgraph.errors import RETRAIN, ModelError, RunError, damaged_run, reason_of
 from statgraph.progress import Progress, silent
 from statgraph.runs import parts
-
-_REMEDY = "train the run again"
 
 
 class ArticleEncoder:
@@ -66,18 +62,18 @@ def load_article_encoder(run: Path, config: EncoderConfig, device: torch.device)
     except RunError:
         raise
     except Exception as error:  # each file of the folders has a reader with exceptions of its own
-        raise RunError(f"{folder}: the article encoder cannot be loaded ({reason_of(error)}); {_REMEDY}") from None
+        raise damaged_run(f"{folder}: the article encoder cannot be loaded ({reason_of(error)})") from None
     return ArticleEncoder(encoders.to(device), device)
 
 
-def _static(folder: Path, config: EncoderConfig) -> StaticBiEncoder:
+def _static(folder: Path, config: EncoderConfig) -> static.StaticBiEncoder:
     from safetensors.torch import load_file
     from tokenizers import Tokenizer
 
-    state = load_file(folder / static_biencoder.ARTICLE_WEIGHTS)
-    tokenizer = Tokenizer.from_file(str(folder / static_biencoder.TOKENIZER))
-    encoder = StaticEncoder(state["vectors"], state["weights"], similarity=similarity_of(config.similarity))
-    return StaticBiEncoder(tokenizer, encoder, trained=False, max_tokens=config.max_tokens)
+    state = load_file(folder / static.ARTICLE_WEIGHTS)
+    tokenizer = Tokenizer.from_file(str(folder / static.TOKENIZER))
+    encoder = static.StaticEncoder(state["vectors"], state["weights"], similarity=similarity_of(config.similarity))
+    return static.StaticBiEncoder(tokenizer, encoder, trained=False, max_tokens=config.max_tokens)
 
 
 def _transformer(run: Path, folder: Path, config: EncoderConfig, device: torch.device) -> TransformerBiEncoder:
@@ -109,5 +105,5 @@ def _outside(folder: Path, name: str, config: EncoderConfig, device: torch.devic
         return loaded_tower(backbone, inference_dtype(device))
     except ModelError as error:
         raise RunError(
-            f"{folder}: its backbone is outside of the run and gone ({error}); put it back, or {_REMEDY}"
+            f"{folder}: its backbone is outside of the run and gone ({error}); put it back, or {RETRAIN}"
         ) from None

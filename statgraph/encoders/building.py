@@ -12,7 +12,7 @@ from statgraph.config import EncoderConfig
 from statgraph.encoders.backbone import Backbone
 from statgraph.encoders.backbones import check_sharing, resolve_backbone
 from statgraph.encoders.biencoder import BiEncoder
-from statgraph.encoders.static_biencoder import build_static_biencoder
+from statgraph.encoders.static import build_static_biencoder
 from statgraph.encoders.transformer_biencoder import build_transformer_biencoder
 
 
@@ -31,7 +31,8 @@ def build_biencoder(
             side's, and with `encoder.shared` both sides'; a static backbone is distilled from it.
 
     Raises:
-        UsageError: if `encoder.article_backbone` names a second backbone where both sides share one.
+        UsageError: if `encoder.article_backbone` names a second backbone where both sides share one, or a static one is
+            to be trained in part.
     """
     backbone = _configured(config.backbone, config)
     check_sharing(config, static=backbone.kind == "static")

@@ -1,18 +1,34 @@
-"""Long texts cut into chunks of tokens, and chunked texts as an encoder's inputs."""
+"""Long texts cut into chunks of tokens, chunked texts as an encoder's inputs, and how many go through it at once."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import torch
+from torch.utils.checkpoint import checkpoint
 
+from statgraph.config import EncoderConfig
+from statgraph.device import device_memory
 from statgraph.errors import UsageError
 
 CPU = torch.device("cpu")
 _BATCH = 1024
+TOKENS_PER_BATCH = 8192
+WHOLE = 0  # of encoder.slice_tokens: no slices
+_AUTO = -1
+_MIN_TOKENS = 1024
+# A step may encode questions, headings, citing texts and articles: each may keep a slice without doing it again.
+CALLS_A_STEP = 4
+# Of a device's memory: what slices are chosen for. The rest is the driver's, the graph's and what is lost between.
+USED_SHARE = 0.75
+# Bytes of a trained parameter: it and its gradient, AdamW's two moments, and autocast's copy.
+BYTES_PER_PARAMETER = 18
+
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True)
@@ -124,3 +140,72 @@ class ChunkVectors:
     def to(self, device: torch.device) -> ChunkVectors:
         """Return the same inputs on a device."""
         return ChunkVectors(self.vectors.to(device), self.offsets)
+
+
+def token_batches(
+    items: Sequence[_Item], length: Callable[[_Item], int], most_tokens: int | None = None
+) -> Iterator[list[_Item]]:
+    """Yield runs of items (sorted by `length`, in tokens) whose padded size stays within `most_tokens`, as a rule
+    `TOKENS_PER_BATCH`; a longer item is a run of its own."""
+    most_tokens = most_tokens or TOKENS_PER_BATCH
+    batch: list[_Item] = []
+    for item in items:
+        if batch and length(item) * (len(batch) + 1) > most_tokens:
+            yield batch
+            batch = []
+        batch.append(item)
+    if batch:
+        yield batch
+
+
+def in_slices(
+    encode: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], inputs: ChunkTokens, most_tokens: int
+) -> torch.Tensor:
+    """Return the vectors of all chunks, (chunks, width), by a function of (ids, mask), each (chunks, tokens).
+
+    Where the chunks have more than `most_tokens` tokens with their padding, they go through it in slices, those of
+    about equal length together. A slice is encoded without what its gradient needs, and again, with the same dropout,
+    when its gradient is asked for. So the loss is over all vectors at once, and one slice's activations are held at a
+    time (GradCache: Gao et al. 2021, by torch's checkpoints).
+    """
+    ids = inputs.chunk_ids
+    if not 0 < most_tokens < len(ids) * max(map(len, ids), default=0):
+        return encode(*inputs.padded())
+    places, vectors = [], []
+    by_length = sorted(range(len(ids)), key=lambda place: len(ids[place]))
+    for slice_places in token_batches(by_length, lambda place: len(ids[place]), most_tokens):
+        tokens, mask = padded([ids[place] for place in slice_places], inputs.pad_id)
+        places += slice_places
+        # As tensors: it is on the devices of these that torch remembers the state of the dropout.
+        part = tokens.to(inputs.device), mask.to(inputs.device)
+        vectors.append(checkpoint(encode, *part, use_reentrant=False))
+    return torch.cat(vectors)[torch.from_numpy(np.argsort(places)).to(vectors[0].device)]
+
+
+def slice_tokens(config: EncoderConfig, about, device: torch.device, *, n_parameters: int) -> int:
+    """Return the most tokens that are encoded at once, `WHOLE` for any number: `encoder.slice_tokens`; in place of auto
+    on a CPU `WHOLE`, on CUDA what the calls of a step can keep in the memory that the encoders leave.
+
+    Args:
+        about: the configuration of a transformers model.
+        n_parameters: how many parameters train.
+    """
+    if config.slice_tokens != _AUTO:
+        return config.slice_tokens
+    if device.type != "cuda":
+        return WHOLE
+    left = USED_SHARE * device_memory(device) - BYTES_PER_PARAMETER * n_parameters
+    return max(_MIN_TOKENS, int(left / (CALLS_A_STEP * bytes_per_token(about))))
+
+
+def bytes_per_token(about) -> int:
+    """Return what a transformer of this configuration keeps of one token for the gradient, in bytes, in 16 bits under
+    autocast, attention fused.
+
+    By layer, of width h and intermediate width f: a copy of the input for each of query, key and value (3h), these
+    (3h), what attention gives (h), the copy for the intermediate layer (h), what the activation takes and gives (2f),
+    at 2 bytes; the inputs of both layer norms (2h) at 4; two dropout masks (2h) at 1.
+    """
+    width = about.hidden_size
+    inner = getattr(about, "intermediate_size", None) or getattr(about, "hidden_dim", 4 * width)
+    return about.num_hidden_layers * (2 * (8 * width + 2 * inner) + 4 * 2 * width + 2 * width)

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import torch
 
 from statgraph.artifacts import array_damage_as_value_error, replaced_file
 from statgraph.distributed import current_world
-from statgraph.encoders.chunking import padded
+from statgraph.encoders.chunking import padded, token_batches
 
-TOKENS_PER_BATCH = 8192
 _SHARD_CHUNKS = 4096
-
-_Item = TypeVar("_Item")
 
 
 def pooled(hidden: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tensor:
@@ -121,22 +117,6 @@ def _missing(keys: Sequence[bytes], chunk_ids: Sequence[Sequence[int]], cache: V
 
 def _key(chunk: Sequence[int]) -> bytes:
     return hashlib.sha256(np.asarray(chunk, dtype="<i4").tobytes()).digest()[:KEY_BYTES]
-
-
-def token_batches(
-    items: Sequence[_Item], length: Callable[[_Item], int], most_tokens: int | None = None
-) -> Iterator[list[_Item]]:
-    """Yield runs of items (sorted by `length`, in tokens) whose padded size stays within `most_tokens`, as a rule
-    `TOKENS_PER_BATCH`; a longer item is a run of its own."""
-    most_tokens = most_tokens or TOKENS_PER_BATCH
-    batch: list[_Item] = []
-    for item in items:
-        if batch and length(item) * (len(batch) + 1) > most_tokens:
-            yield batch
-            batch = []
-        batch.append(item)
-    if batch:
-        yield batch
 
 
 KEY_BYTES = 16

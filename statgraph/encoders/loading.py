@@ -13,7 +13,8 @@ from torch import nn
 
 from statgraph.cache import place_of
 from statgraph.encoders.backbone import Backbone
-from statgraph.encoders.frozen import VectorCache, weights_fingerprint
+from statgraph.encoders.chunking import ChunkTokens, chunked
+from statgraph.encoders.frozen import FrozenModel, VectorCache, weights_fingerprint
 from statgraph.encoders.vocabulary import prune_model
 from statgraph.errors import ModelError, reason_of
 
@@ -36,6 +37,15 @@ class Tower:
         name = weights_fingerprint(self.model, pooling=self.backbone.pooling, dtype=self.dtype)
         return VectorCache(place_of("vectors", name))
 
+    def chunks(self, texts: Sequence[str], *, prefix: str, chunk_tokens: int, max_tokens: int) -> ChunkTokens:
+        """Return texts as chunks of token ids."""
+        plain, pad_id = self.tokenizer.backend_tokenizer, self.tokenizer.pad_token_id
+        return chunked(plain, texts, prefix=prefix, chunk_tokens=chunk_tokens, max_tokens=max_tokens, pad_id=pad_id)
+
+    def frozen(self, device: torch.device) -> FrozenModel:
+        """Return the model to run on a device, where its weights are rounded to `dtype`."""
+        return FrozenModel(self.model, self.backbone.pooling, self.tokenizer.pad_token_id, device, self.dtype)
+
 
 def loaded_tower(backbone: Backbone, dtype: torch.dtype, kept_texts: Sequence[str] | None = None) -> Tower:
     """Return a loaded backbone, with only the word pieces of `kept_texts` where they are given.
@@ -49,37 +59,18 @@ def loaded_tower(backbone: Backbone, dtype: torch.dtype, kept_texts: Sequence[st
     return Tower(backbone, tokenizer, model, dtype)
 
 
-def load_backbone(backbone: Backbone):
-    """Return (fast tokenizer, float32 model in evaluation mode) of a transformer backbone.
+def load_backbone(backbone: Backbone, *, masked: bool = False):
+    """Return (fast tokenizer, float32 model in evaluation mode) of a transformer backbone; `masked`, with a
+    masked-language head, a random one where the backbone has none of its own, such as E5.
 
     Raises:
-        ModelError: if it cannot be loaded; where the hub does not answer, within seconds.
+        ModelError: if it cannot be loaded, where the hub does not answer, within seconds; or is of a family that has no
+            such head.
     """
-    from transformers import AutoModel
+    from transformers import AutoModel, AutoModelForMaskedLM
 
-    tokenizer, model = _loaded(backbone, AutoModel)
-    # The pooler is not used and, where a checkpoint lacks it, random: it would make each load a different model.
-    model.pooler = None
-    return tokenizer, model.eval()
-
-
-def load_masked_model(backbone: Backbone):
-    """Return (fast tokenizer, float32 model with a masked-language head).
-
-    A backbone without a head of its own, such as E5, gets a random one.
-
-    Raises:
-        ModelError: if it cannot be loaded, or is of a family that has no such head.
-    """
-    from transformers import AutoModelForMaskedLM
-
-    tokenizer, model = _loaded(backbone, AutoModelForMaskedLM)
-    return tokenizer, model.eval()
-
-
-def _loaded(backbone: Backbone, auto_class):
-    """Return (fast tokenizer, float32 model)."""
     what, remedy = f"backbone '{backbone.name}'", "name a local folder or an embedded backbone"
+    auto_class = AutoModelForMaskedLM if masked else AutoModel
     tokenizer, model = loaded_pair(backbone.location, auto_class, what=what, remedy=remedy)
     if not getattr(tokenizer, "is_fast", False):
         raise ModelError(f"backbone '{backbone.name}' has no fast tokenizer (tokenizer.json); name another backbone")
@@ -87,7 +78,10 @@ def _loaded(backbone: Backbone, auto_class):
     if settings.is_file():
         longest = json.loads(settings.read_text(encoding="utf-8")).get("max_seq_length")
         tokenizer.model_max_length = min(tokenizer.model_max_length, longest or tokenizer.model_max_length)
-    return tokenizer, model
+    if not masked:
+        # The pooler is not used and, where a checkpoint lacks it, random: it would make each load a different model.
+        model.pooler = None
+    return tokenizer, model.eval()
 
 
 def loaded_pair(location: str, auto_class, *, what: str, remedy: str):

@@ -1,17 +1,37 @@
-"""The static encoder: one vector and one weight per word piece, summed over a text."""
+"""The static encoder, one vector and one weight per word piece, summed over a text; and the pair of it for questions
+and articles, with what it keeps on disk."""
 
 from __future__ import annotations
 
+import copy
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional
 
-from statgraph.encoders.similarity import SIMILARITIES, Similarity
+from statgraph.artifacts import write_tensors
+from statgraph.cache import cached, place_of
+from statgraph.config import EncoderConfig
+from statgraph.distributed import SINGLE, in_world
+from statgraph.encoders.article_text import text_hashes
+from statgraph.encoders.backbone import EMBEDDED_STATIC, Backbone
+from statgraph.encoders.backbones import backbone_fingerprint
+from statgraph.encoders.biencoder import BiEncoder, dense_module
+from statgraph.encoders.frozen import FrozenModel, VectorCache, embedded_chunks
+from statgraph.encoders.loading import load_backbone, quiet_transformers
+from statgraph.encoders.similarity import SIMILARITIES, Similarity, similarity_of
+from statgraph.encoders.vocabulary import pruned_tokenizer, used_piece_ids
+from statgraph.errors import ModelError
+from statgraph.progress import Progress, silent
 
+ARTICLE_WEIGHTS = "model.safetensors"
+TOKENIZER = "tokenizer.json"
+_DISTILLATION = 2  # counts the ways of distilling: raise it with one that gives other vectors
 FLOOR = 1e-8  # keeps the length of a text without tokens from being zero; far below a token's share
 _SIF_A = 1e-3  # Arora et al. 2017, section 3: the smoothing constant of the inverse-frequency weights
 
@@ -109,3 +129,162 @@ def distilled_token_vectors(pieces: torch.Tensor, counts: np.ndarray) -> tuple[t
     turned = functional.normalize(centred @ axes.flip(1), dim=1)
     share = torch.from_numpy(np.maximum(counts, 1) / max(counts.sum(), 1)).float()
     return turned, _SIF_A / (_SIF_A + share)
+
+
+class StaticBiEncoder(BiEncoder):
+    """A `StaticEncoder` with its tokenizer, shared by both sides until `part` gives questions a copy to train."""
+
+    encode_batch = 4096
+
+    def __init__(self, tokenizer, encoder: StaticEncoder, *, trained: bool, max_tokens: int):
+        super().__init__()
+        self.tokenizer = tokenizer
+        self.encoder = encoder
+        self.max_tokens = max_tokens
+        self.encoder.requires_grad_(trained)
+        self.own: StaticEncoder | None = None  # of the questions, once they have one
+
+    @property
+    def question_encoder(self) -> StaticEncoder:
+        """Return what encodes questions."""
+        return self.encoder if self.own is None else self.own
+
+    def part(self) -> None:
+        if self.own is None:
+            self.own = copy.deepcopy(self.encoder)
+            self.encoder.requires_grad_(False)
+
+    @property
+    def width(self) -> int:
+        return self.encoder.width
+
+    def question_inputs(self, texts: Sequence[str], progress: Progress = silent) -> TokenBags:
+        return token_bags(self.tokenizer, texts, max_tokens=self.max_tokens)
+
+    def article_inputs(self, texts: Sequence[str], progress: Progress = silent) -> TokenBags:
+        return token_bags(self.tokenizer, texts, max_tokens=self.max_tokens)
+
+    @property
+    def similarity(self) -> Similarity:
+        return self.encoder.similarity
+
+    def questions(self, inputs: TokenBags) -> torch.Tensor:
+        return self.question_encoder(inputs)
+
+    def articles(self, inputs: TokenBags) -> torch.Tensor:
+        return self.encoder(inputs)
+
+    def parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict]:
+        """Return the token vectors and the token weights, each with its learning rate."""
+        encoder = self.question_encoder
+        if not encoder.vectors.requires_grad:
+            return []
+        return [{"params": [encoder.vectors], "lr": lr}, {"params": [encoder.weights], "lr": weight_lr}]
+
+    def question_parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict]:
+        """Return the same groups: the encoder is shared, or the articles' no longer trains."""
+        return self.parameter_groups(lr=lr, weight_lr=weight_lr)
+
+    def save_question_encoder(self, folder: Path) -> None:
+        """Write a sentence-transformers folder: StaticEmbedding (weight times vector for each token), Dense, and for
+        unit vectors Normalize.
+
+        The Dense is the identity plus the floor that gives a text without tokens a vector.
+        """
+        from sentence_transformers import SentenceTransformer
+        from sentence_transformers.sentence_transformer.modules import Normalize, StaticEmbedding
+        from tokenizers import Tokenizer
+
+        quiet_transformers()
+        cutting = Tokenizer.from_str(self.tokenizer.to_str())
+        cutting.enable_truncation(self.max_tokens)
+        encoder = self.question_encoder
+        weighted = encoder.vectors.detach() * encoder.weights.detach().unsqueeze(1)
+        floor = dense_module(*self.similarity.query_projection(torch.eye(self.width), torch.full((self.width,), FLOOR)))
+        modules = [StaticEmbedding(cutting, embedding_weights=weighted.cpu().numpy()), floor]
+        modules += [Normalize()] * self.similarity.unit_length
+        SentenceTransformer(modules=modules, device="cpu").save(str(folder), create_model_card=False)
+
+    def save_article_encoder(self, folder: Path) -> None:
+        """Write token vectors and weights apart, with the tokenizer."""
+        folder.mkdir(parents=True, exist_ok=True)
+        write_tensors(folder / ARTICLE_WEIGHTS, self.encoder.state_dict())
+        self.tokenizer.save(str(folder / TOKENIZER))
+
+
+def build_static_biencoder(
+    backbone: Backbone,
+    config: EncoderConfig,
+    corpus_texts: Sequence[str],
+    source: Backbone | None = None,
+) -> StaticBiEncoder:
+    """Return the static pair before training: distilled over the corpus's vocabulary, or with the token vectors of a
+    sentence-transformers StaticEmbedding folder.
+
+    Args:
+        source: the transformer to distil from, in place of the embedded model.
+    """
+    build = _distilled if source or backbone.name == EMBEDDED_STATIC else _loaded
+    tokenizer, vectors, weights = build(source or backbone, corpus_texts)
+    encoder = StaticEncoder(
+        vectors, weights, token_dropout=config.token_dropout, similarity=similarity_of(config.similarity)
+    )
+    trained = config.train == "full"
+    return StaticBiEncoder(tokenizer, encoder, trained=trained, max_tokens=config.max_tokens)
+
+
+def _distilled(backbone: Backbone, corpus_texts: Sequence[str]):
+    """Return (tokenizer, token vectors, token weights) of this model over the pieces of these texts, from the cache
+    where it holds them."""
+    from safetensors.torch import load_file
+    from tokenizers import Tokenizer
+
+    fingerprint = backbone_fingerprint(backbone)
+
+    def distil(folder: Path) -> None:
+        full = _plain_tokenizer(Path(backbone.location) / TOKENIZER)
+        tokenizer, piece_ids = pruned_tokenizer(full, used_piece_ids(full, corpus_texts))
+        ids = token_bags(tokenizer, corpus_texts, max_tokens=2**20).ids.numpy()
+        begin, end = full.encode("").ids
+        chunks = [[begin, piece, end] for piece in piece_ids.tolist()]
+        _, model = load_backbone(backbone)
+        frozen = FrozenModel(model, "mean", begin, torch.device("cpu"), torch.float32)
+        read_before = VectorCache(place_of("vectors", f"pieces-{fingerprint}"), np.float32)
+        with in_world(SINGLE):  # the other processes wait for what it makes
+            pieces = embedded_chunks(frozen, chunks, cache=read_before)
+        counts = np.bincount(ids, minlength=len(piece_ids))
+        vectors, weights = distilled_token_vectors(torch.from_numpy(pieces), counts)
+        write_tensors(folder / ARTICLE_WEIGHTS, {"vectors": vectors, "weights": weights})
+        tokenizer.save(str(folder / TOKENIZER))
+
+    texts = hashlib.sha256(text_hashes(corpus_texts).tobytes()).hexdigest()
+    folder = cached("static", [_DISTILLATION, fingerprint, texts], distil)
+    tensors = load_file(folder / ARTICLE_WEIGHTS)
+    return Tokenizer.from_file(str(folder / TOKENIZER)), tensors["vectors"], tensors["weights"]
+
+
+def _loaded(backbone: Backbone, corpus_texts: Sequence[str]):
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    folder = Path(backbone.location)
+    for name in (ARTICLE_WEIGHTS, TOKENIZER):
+        if not (folder / name).is_file():
+            raise ModelError(f"{folder}: holds no {name}; name a sentence-transformers StaticEmbedding folder")
+    try:
+        vectors = load_file(folder / ARTICLE_WEIGHTS)["embedding.weight"]
+    except (SafetensorError, KeyError):
+        raise ModelError(
+            f"{folder / ARTICLE_WEIGHTS}: holds no 'embedding.weight'; name a sentence-transformers "
+            "StaticEmbedding folder"
+        ) from None
+    return _plain_tokenizer(folder / TOKENIZER), vectors.float(), torch.ones(len(vectors))
+
+
+def _plain_tokenizer(path: Path):
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer

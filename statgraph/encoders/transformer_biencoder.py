@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import copy
-import re
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -17,12 +16,11 @@ from statgraph.device import inference_dtype
 from statgraph.distributed import current_world
 from statgraph.encoders.backbone import Backbone
 from statgraph.encoders.biencoder import BiEncoder, dense_module, save_transformer
-from statgraph.encoders.chunking import ChunkTokens, ChunkVectors, chunked
-from statgraph.encoders.frozen import FrozenModel, embedded_chunks, pooled
+from statgraph.encoders.chunking import ChunkTokens, ChunkVectors, in_slices, slice_tokens
+from statgraph.encoders.frozen import embedded_chunks, pooled
 from statgraph.encoders.hierarchical import ChunkEncoder
 from statgraph.encoders.loading import Tower, loaded_tower, most_tokens
 from statgraph.encoders.similarity import similarity_of
-from statgraph.encoders.slices import in_slices, padded_tokens, slice_tokens, token_slices
 from statgraph.errors import ModelError, UsageError
 from statgraph.progress import Progress, counted, silent
 
@@ -81,22 +79,24 @@ class TransformerBiEncoder(BiEncoder):
 
     def question_inputs(self, texts: Sequence[str], progress: Progress = silent) -> ChunkVectors | ChunkTokens:
         """Return questions as one chunk each, at most as long as the backbone takes."""
-        limit = self._max_question_tokens
-        question, _ = self._towers
-        return self._inputs(question, texts, question.backbone.query_prefix, limit, limit, "questions", progress)
+        tower, limit = self._towers[0], self._max_question_tokens
+        chunks = tower.chunks(texts, prefix=tower.backbone.query_prefix, chunk_tokens=limit, max_tokens=limit)
+        return self._inputs(tower, chunks, counted(progress, "embedding questions"))
 
     def article_inputs(self, texts: Sequence[str], progress: Progress = silent) -> ChunkVectors | ChunkTokens:
         """Return articles or headings as chunks."""
-        sizes = self.config.chunk_tokens, self.config.max_tokens
-        _, article = self._towers
-        return self._inputs(article, texts, article.backbone.passage_prefix, *sizes, "articles", progress)
+        tower, config = self._towers[1], self.config
+        sizes = {"chunk_tokens": config.chunk_tokens, "max_tokens": config.max_tokens}
+        chunks = tower.chunks(texts, prefix=tower.backbone.passage_prefix, **sizes)
+        return self._inputs(tower, chunks, counted(progress, "embedding articles"))
 
     def questions(self, inputs: ChunkVectors | ChunkTokens) -> torch.Tensor:
-        vectors = self._chunk_vectors(inputs, "query_model")
+        vectors = self._chunk_vectors(inputs, self._towers[0], "query_model")
         return self.similarity.finished(self.query_projection(vectors))
 
     def articles(self, inputs: ChunkVectors | ChunkTokens) -> torch.Tensor:
-        vectors = self.chunk_encoder(self._chunk_vectors(inputs, "article_model"), inputs.offsets)
+        chunks = self._chunk_vectors(inputs, self._towers[1], "article_model")
+        vectors = self.chunk_encoder(chunks, inputs.offsets)
         return self.similarity.finished(self.article_projection(vectors))
 
     def parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict]:
@@ -142,44 +142,30 @@ class TransformerBiEncoder(BiEncoder):
         write_json(folder / ARTICLE_CONFIG, about)
 
     def _inputs(
-        self,
-        tower: Tower,
-        texts: Sequence[str],
-        prefix: str,
-        chunk_tokens: int,
-        max_tokens: int,
-        what: str,
-        progress: Progress,
+        self, tower: Tower, chunks: ChunkTokens, progress: Callable[[int, int], None]
     ) -> ChunkVectors | ChunkTokens:
-        plain, pad_id = tower.tokenizer.backend_tokenizer, tower.tokenizer.pad_token_id
-        chunks = chunked(plain, texts, prefix=prefix, chunk_tokens=chunk_tokens, max_tokens=max_tokens, pad_id=pad_id)
+        """Return the chunks, or where the backbone is frozen its vectors of them."""
         if not self.frozen:
             return chunks
         model = copy.deepcopy(tower.model)  # its weights are rounded to the inference precision
         vectors = embedded_chunks(
-            FrozenModel(model, tower.backbone.pooling, pad_id, self.device, tower.dtype),
+            replace(tower, model=model).frozen(self.device),
             chunks.chunk_ids,
             cache=tower.vector_cache if current_world().is_first else None,
-            progress=counted(progress, f"embedding {what}"),
+            progress=progress,
         )
         return ChunkVectors(torch.from_numpy(vectors).float(), chunks.offsets)
 
-    def _chunk_vectors(self, inputs: ChunkVectors | ChunkTokens, tower: str) -> torch.Tensor:
+    def _chunk_vectors(self, inputs: ChunkVectors | ChunkTokens, tower: Tower, model_name: str) -> torch.Tensor:
         if isinstance(inputs, ChunkVectors):
             return inputs.vectors
-        encode = partial(self._encoded, tower=tower)
-        if not 0 < self._slice_tokens < padded_tokens(inputs):
-            return encode(inputs)
-        return in_slices(encode, token_slices(inputs, self._slice_tokens))
+        model = getattr(self, model_name)
 
-    def _encoded(self, inputs: ChunkTokens, *, tower: str) -> torch.Tensor:
-        tokens, mask = inputs.padded()
-        hidden = getattr(self, tower)(input_ids=tokens, attention_mask=mask).last_hidden_state
-        return pooled(hidden.float(), mask, self._pooling(tower))
+        def encode(tokens: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+            hidden = model(input_ids=tokens, attention_mask=mask).last_hidden_state
+            return pooled(hidden.float(), mask, tower.backbone.pooling)
 
-    def _pooling(self, tower: str) -> str:
-        question, article = self._towers
-        return {"query_model": question, "article_model": article}[tower].backbone.pooling
+        return in_slices(encode, inputs, self._slice_tokens)
 
 
 def build_transformer_biencoder(
@@ -196,18 +182,18 @@ def build_transformer_biencoder(
 
     Raises:
         ModelError: if a backbone cannot be loaded.
-        UsageError: if `encoder.train` is not none, head, last-N or full, `encoder.chunk_tokens` is too large, or the
-            two backbones do not go together.
+        UsageError: if `encoder.chunk_tokens` is too large, or the two backbones do not go together.
     """
-    if not re.fullmatch(r"none|head|full|last-[1-9]\d*", config.train):
-        raise UsageError(
-            f"encoder.train: '{config.train}' is not known; use none, head, last-N (such as last-2) or full"
-        )
     kept_texts = corpus_texts if config.prune_vocabulary else None
     dtype = inference_dtype(device)
     question = article = loaded_tower(backbone, dtype, kept_texts)
     if article_backbone not in (None, backbone):
-        article = loaded_tower(_transformer(article_backbone), dtype, kept_texts)
+        if article_backbone.kind == "static":
+            raise UsageError(
+                f"encoder.article_backbone: '{article_backbone.name}' is static, and a static backbone is shared by "
+                "questions and articles; name a transformer"
+            )
+        article = loaded_tower(article_backbone, dtype, kept_texts)
     widths = [tower.model.config.hidden_size for tower in (question, article)]
     if widths[0] != widths[1]:
         raise UsageError(
@@ -221,15 +207,6 @@ def build_transformer_biencoder(
             f"use {longest} or less"
         )
     return TransformerBiEncoder(question, article, config, device)
-
-
-def _transformer(backbone: Backbone) -> Backbone:
-    if backbone.kind == "static":
-        raise UsageError(
-            f"encoder.article_backbone: '{backbone.name}' is static, and a static backbone is shared by questions and "
-            "articles; name a transformer"
-        )
-    return backbone
 
 
 def _second(model: nn.Module) -> nn.Module:

@@ -1,9 +1,13 @@
-"""The report of an evaluation, and its table for the terminal."""
+"""What an evaluation leaves: its report, the tables for the terminal, and rankings as a TREC run, which trec_eval,
+ir_measures and their like read."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import TextIO
+from urllib.parse import quote
 
 import numpy as np
 
@@ -11,6 +15,7 @@ from statgraph.artifacts import reading
 from statgraph.evaluation.metrics import QUALITY, QuestionMetrics, left_out_note, quality_cut
 from statgraph.evaluation.significance import CONFIDENCE, SIGNIFICANCE_LEVEL, Estimate, MetricComparison, mean_estimate
 from statgraph.evaluation.strata import ALL, STRATA, TOPIC
+from statgraph.law.query import Ranked
 
 
 @dataclass(frozen=True)
@@ -23,16 +28,12 @@ class Stratum:
 
 @dataclass(frozen=True)
 class Report:
-    """The metrics of one split: over all questions, and in each stratum.
-
-    `n_articles`: the number of articles ranked; None in a report of statgraph 0.1, which left out no metric, but had
-    fewer.
-    """
+    """The metrics of one split of a corpus of `n_articles`: over all questions, and in each stratum."""
 
     split: str
     strata: Mapping[str, Stratum]
+    n_articles: int
     confidence: float = CONFIDENCE
-    n_articles: int | None = None
 
     @property
     def metrics(self) -> dict[str, float]:
@@ -46,8 +47,6 @@ class Report:
 
     def notes(self) -> list[str]:
         """Return lines on the metrics that the corpus is too small for, and on quality."""
-        if self.n_articles is None:
-            return []
         quality = f"{QUALITY}: mean of mAP and R@{quality_cut(self.n_articles)}; training and tuning choose by it"
         return [*filter(None, [left_out_note(self.n_articles)]), quality]
 
@@ -69,7 +68,7 @@ class Report:
                 )
                 for name, stratum in saved["strata"].items()
             }
-            return cls(str(saved["split"]), strata, float(saved["confidence"]), saved.get("n_articles"))
+            return cls(str(saved["split"]), strata, int(saved["n_articles"]), float(saved["confidence"]))
 
 
 def evaluation_report(
@@ -82,7 +81,7 @@ def evaluation_report(
         part = metrics.where(mask)
         estimates = {metric: mean_estimate(values, rng) for metric, values in part.values.items() if len(values)}
         strata[name] = Stratum(len(part), estimates)
-    return Report(split, strata, n_articles=n_articles)
+    return Report(split, strata, n_articles)
 
 
 ABSENT = "-"
@@ -168,3 +167,27 @@ def _cell(stratum: Stratum, metric: str, *, interval: bool = True) -> str:
     mean = f"{100 * estimate.mean:.1f}"
     # rich reads "[...]" as markup unless the bracket is escaped.
     return f"{mean} \\[{100 * estimate.low:.1f}, {100 * estimate.high:.1f}]" if interval else mean
+
+
+def write_trec_run(
+    stream: TextIO,
+    question_ids: Sequence[str],
+    rankings: Sequence[Ranked],
+    article_ids: Sequence[str],
+) -> None:
+    """Write one line per hit, `question-id Q0 article-id rank score tag`; ranks start at 1.
+
+    Scores keep nine digits, enough to distinguish any two float32: trec_eval sorts by score and disregards the rank.
+    `article_ids` has the id of each article row. White space in an id, which would end its column, is written as in
+    addresses: "Art.%2036".
+
+    Raises:
+        ValueError: if the counts differ.
+    """
+    for question_id, (rows, row_scores) in zip(question_ids, rankings, strict=True):
+        for rank, (row, score) in enumerate(zip(rows, row_scores, strict=True), start=1):
+            stream.write(f"{_word(question_id)} Q0 {_word(article_ids[row])} {rank} {score:.9g} statgraph\n")
+
+
+def _word(identifier: str) -> str:
+    return re.sub(r"\s", lambda match: quote(match[0]), identifier)

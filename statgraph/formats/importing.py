@@ -15,7 +15,7 @@ from statgraph.formats.acts.documents import fetched
 from statgraph.formats.download import is_address
 from statgraph.formats.recognising import check_named, recognised
 from statgraph.formats.tables import draft_rows
-from statgraph.law.draft import AS_IT_STANDS, Draft, Reading
+from statgraph.law.draft import AS_IT_STANDS, Draft, Reading, SourceFormat
 from statgraph.law.html_text import has_html
 from statgraph.law.lines import csv_rows, decoded_lines, id_field, json_objects, string_field
 from statgraph.law.records import Corpus
@@ -223,13 +223,7 @@ def draft_source(
     if not isinstance(source, str | os.PathLike):
         raise UsageError(f"source: must be the path of a file or folder (got {type(source).__name__})")
     _check_types(about, splits)
-    if is_address(source) and format_name not in (None, OFFICIAL_XML):
-        raise UsageError(f"{source}: only {OFFICIAL_XML} is downloaded, not {format_name}; download it yourself")
-    name = format_name or recognised(source).format
-    source_format, reading = FORMATS.load(name), _checked(reading, name)
-    with _local(source) as (path, downloaded), readable(path):
-        check_named(name, path)
-        draft = _new_draft(name, path, replace(about, source=about.source or downloaded or None), reading, splits)
+    with _opened(format_name, source, about, splits, reading) as (source_format, draft, path):
         source_format.fill(draft, path)
         if not draft.language and not draft.problem_count:
             raise _unknown_language(path)
@@ -247,17 +241,44 @@ def explained(
     Raises:
         UsageError, CorpusError: as `draft_source` does, and for what keeps the source from being explained.
     """
-    with _local(source) as (path, _):
-        name = format_name or recognised(path).format
-        source_format, reading = FORMATS.load(name), _checked(reading, name)
-        with readable(path):
-            draft = _new_draft(name, path, about, reading, HASH)
-            if source_format.explain is not None:
-                yield from source_format.explain(draft, path)
-                draft.questions()  # raises what has been found wrong
-                return
+    with _opened(format_name, source, about, HASH, reading) as (source_format, draft, path):
+        if source_format.explain is not None:
+            yield from source_format.explain(draft, path)
+            draft.check()
+        else:
             source_format.fill(draft, path)
             yield from draft.listed()
+
+
+@contextmanager
+def _opened(
+    format_name: str | None, source: Path | str, about: About, splits: str, reading: Reading
+) -> Iterator[tuple[SourceFormat, Draft, Path]]:
+    """Give the format of a source, an empty draft that says of itself what is known, and the path: of a download, if
+    the source is an address."""
+    if is_address(source) and format_name not in (None, OFFICIAL_XML):
+        raise UsageError(f"{source}: only {OFFICIAL_XML} is downloaded, not {format_name}; download it yourself")
+    name = format_name or recognised(source).format
+    source_format: SourceFormat = FORMATS.load(name)
+    reading = _checked(reading, name, source_format)
+    with _local(source) as (path, downloaded), readable(path):
+        check_named(name, path)
+        if not path.exists():
+            raise CorpusError(f"{path}: no such file or folder; name the statutes to import")
+        manifest = read_manifest(path) if path.is_dir() else {}
+        said = {key: value for key, value in manifest.items() if isinstance(value, str)}
+        file_name = path.resolve().name
+        known = {
+            "name": about.name or said.get("name") or about.otherwise or (path.stem if path.is_file() else file_name),
+            "language": about.language or said.get("language") or source_format.language_of(path),
+            "licence": about.licence or said.get("licence") or "unknown",
+            "source": about.source or downloaded or said.get("source") or f"{file_name} ({name})",
+        }
+        if known["language"] is None and not source_format.learns:
+            raise _unknown_language(path)
+        # With a "?" for each byte of a file name that is not UTF-8, so that it can be written.
+        printable = {key: (value or "").encode(errors="replace").decode() for key, value in known.items()}
+        yield source_format, Draft(**printable, splits=splits, reading=reading), path
 
 
 @contextmanager
@@ -266,34 +287,15 @@ def _local(source: Path | str) -> Iterator[tuple[Path, str]]:
     if not is_address(source):
         yield Path(source), ""
         return
-    with fetched(str(source)) as download:
-        yield download.path, f"{source} (SHA-256 {download.sha256})"
-
-
-def _new_draft(format_name: str, source: Path, about: About, reading: Reading, splits: str) -> Draft:
-    """Return an empty draft that says of itself what is known; "" for a language that the format finds out."""
-    source_format = FORMATS.load(format_name)
-    if not source.exists():
-        raise CorpusError(f"{source}: no such file or folder; name the statutes to import")
-    manifest = read_manifest(source) if source.is_dir() else {}
-    said = {key: value for key, value in manifest.items() if isinstance(value, str)}
-    file_name = source.resolve().name
-    known = {
-        "name": about.name or said.get("name") or about.otherwise or (source.stem if source.is_file() else file_name),
-        "language": about.language or said.get("language") or source_format.language_of(source),
-        "licence": about.licence or said.get("licence") or "unknown",
-        "source": about.source or said.get("source") or f"{file_name} ({format_name})",
-    }
-    if known["language"] is None and not source_format.learns:
-        raise _unknown_language(source)
-    return Draft(**{key: _printable(value or "") for key, value in known.items()}, splits=splits, reading=reading)
+    with fetched(str(source)) as (path, sha256):
+        yield path, f"{source} (SHA-256 {sha256})"
 
 
 def _unknown_language(source: Path) -> UsageError:
     return UsageError(f"{source}: the language of its statutes is unknown; name it, such as '--language fr'")
 
 
-def _checked(reading: Reading, format_name: str) -> Reading:
+def _checked(reading: Reading, format_name: str, source_format: SourceFormat) -> Reading:
     """Return how to read a source, with the encoding's usual name."""
     try:
         encoding = codecs.lookup(reading.encoding).name
@@ -304,15 +306,10 @@ def _checked(reading: Reading, format_name: str) -> Reading:
         ) from None
     reading = replace(reading, encoding=encoding)
     for field, option in OPTIONS.items():
-        if getattr(reading, field) != getattr(AS_IT_STANDS, field) and field not in FORMATS.load(format_name).takes:
+        if getattr(reading, field) != getattr(AS_IT_STANDS, field) and field not in source_format.takes:
             takers = [name for name in FORMATS if field in FORMATS.load(name).takes]
             raise UsageError(f"{option}: only for {', '.join(takers)}, not {format_name}; omit it")
     return reading
-
-
-def _printable(value: str) -> str:
-    """Return a name with a "?" for each byte of a file name that is not UTF-8, so that it can be written."""
-    return value.encode("utf-8", errors="replace").decode("utf-8")
 
 
 def read_question_file(path: Path) -> tuple[list[str], list[str]]:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from statgraph import artifacts
 from statgraph.errors import UsageError, reason_of
@@ -106,34 +105,39 @@ class LinePatterns:
         article: the user's regular expression of the beginning of an article line, in place of the words: its groups
             `number` and `rubric`, or the first and second.
         headings: the user's regular expressions of headings, the highest level first, in place of the words.
+        use_else: whether articles begin with the words of `_ARTICLES_ELSE`.
+        takes_lower_case: whether rubrics may begin in lower case.
 
     Raises:
         UsageError: if an expression is invalid, or matches a blank line.
     """
 
-    def __init__(self, language: str, article: str = "", headings: Sequence[str] = ()):
-        self._words = _words_of(language, use_else=False)
+    def __init__(
+        self,
+        language: str,
+        article: str = "",
+        headings: Sequence[str] = (),
+        *,
+        use_else: bool = False,
+        takes_lower_case: bool = False,
+    ):
+        self._article_words, self._heading_words = _words_of(language, use_else=use_else)
         self._own_article = _compiled("--article-pattern", article) if article else None
         self._own_headings = [_compiled("--heading-pattern", pattern) for pattern in headings]
-        self._language = language
-        self._takes_lower_case = False
+        self._language, self._headings, self._takes_lower_case = language, headings, takes_lower_case
 
     def without_articles(self) -> LinePatterns | None:
         """Return the patterns to try in a document in which these find no article; None if there are none."""
         if self._own_article is not None or self._language not in _ARTICLES_ELSE:
             return None
-        other = LinePatterns(self._language)
-        other._words, other._own_headings = _words_of(self._language, use_else=True), self._own_headings
-        return other
+        return LinePatterns(self._language, headings=self._headings, use_else=True)
 
     def lower_case(self) -> LinePatterns | None:
         """Return the patterns of articles whose rubrics begin in lower case: "Sec. 3 definitions". None where the user
         says how articles begin."""
         if self._own_article is not None:
             return None
-        other = LinePatterns(self._language)
-        other._own_headings, other._takes_lower_case = self._own_headings, True
-        return other
+        return LinePatterns(self._language, headings=self._headings, takes_lower_case=True)
 
     def bare_numbers(self) -> LinePatterns | None:
         """Return the patterns of articles that begin with a number alone, None where the user says how they begin."""
@@ -146,7 +150,7 @@ class LinePatterns:
             return None if own is None else _own_article_line(own, text)
         if several := _RANGE.fullmatch(text):
             return ArticleLine(several["word"], several["number"], several["rest"].lstrip(_BETWEEN), is_several=True)
-        match = self._words.article.match(text) if _may_begin(text) else None
+        match = self._article_words.match(text) if _may_begin(text) else None
         if match is None:
             return None
         after = text[match.end() :]
@@ -170,18 +174,13 @@ class LinePatterns:
                 return HeadingLine(f"pattern {level}", "", text.strip(), level)
         if not _may_begin(text):
             return None
-        kinds = (ANNEX,) if self._own_headings else self._words.headings
+        kinds = (ANNEX,) if self._own_headings else self._heading_words
         for kind in kinds:
-            match = self._words.headings[kind].fullmatch(text)
+            match = self._heading_words[kind].fullmatch(text)
             if match is not None and _is_whole(match):
                 kind = f"sub-{kind}" if match.groupdict().get("sub") else kind
                 return HeadingLine(kind, " ".join(match["name"].split()), match["rest"].lstrip(_BETWEEN).strip())
         return None
-
-
-class _Words(NamedTuple):
-    article: re.Pattern[str]
-    headings: dict[str, re.Pattern[str]]
 
 
 def _may_begin(text: str) -> bool:
@@ -215,8 +214,8 @@ def _compiled(option: str, pattern: str) -> re.Pattern[str]:
 
 
 @cache
-def _words_of(language: str, *, use_else: bool) -> _Words:
-    """Return the patterns of the lines of a language."""
+def _words_of(language: str, *, use_else: bool) -> tuple[re.Pattern[str], dict[str, re.Pattern[str]]]:
+    """Return the pattern of the article lines of a language, and those of its headings by kind."""
     rows = [_WORDS[language]] if language in _WORDS else list(_WORDS.values())
     words = {column: ", ".join(row[column] for row in rows).split(", ") for column in rows[0]}
     if use_else:
@@ -227,7 +226,7 @@ def _words_of(language: str, *, use_else: bool) -> _Words:
         rf"(?P<word>(?i:{plain}))(?:(?<=[§.])\s*|\s+)(?P<number>{NUMBER}|{_NUMBER_WORD}(?: {_NUMBER_WORD})?(?!\w))"
     )
     unnumbered = _UNNUMBERED if _APART in plain.casefold() else _NONE
-    return _Words(re.compile(rf"{article}|(?P<whole>{whole}|{unnumbered})"), headings)
+    return (re.compile(rf"{article}|(?P<whole>{whole}|{unnumbered})"), headings)
 
 
 def _heading_pattern(words: Sequence[str], *, needs_number: bool) -> re.Pattern[str]:

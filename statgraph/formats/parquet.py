@@ -32,8 +32,8 @@ from statgraph.law.store import (
     citing_record,
     draft_article,
     draft_citing,
+    draft_label,
     draft_question,
-    is_relevant,
     label_rows,
     question_record,
 )
@@ -60,7 +60,7 @@ def draft_parquet(draft: Draft, source: Path) -> None:
         draft_citing(draft, place, row)
     for name, split in BEIR_SPLITS.items():
         for place, row in _table(draft, source, f"{artifacts.CORPUS_LABELS}/{name}", needed=LABEL_COLUMNS[:2]):
-            _draft_label(draft, place, row, split)
+            draft_label(draft, place, {LABEL_COLUMNS[-1]: 1, **row}, split)
 
 
 def parquet_article(draft: Draft, place: str, row: Mapping[str, object], *, default_path: tuple[str, ...] = ()) -> None:
@@ -68,13 +68,6 @@ def parquet_article(draft: Draft, place: str, row: Mapping[str, object], *, defa
     path = row.get("path")
     row = {**row, "path": list(split_path(path))} if isinstance(path, str) else row
     draft_article(draft, place, _record(draft, place, row, ARTICLES), default_path=default_path)
-
-
-def _draft_label(draft: Draft, place: str, row: Mapping[str, object], split: str) -> None:
-    question, article, score = LABEL_COLUMNS
-    if is_relevant(draft, place, row.get(score, 1)):
-        ids = {"question_id": str(row[question] or ""), "article_id": str(row[article] or "")}
-        draft.add_label(place, **ids, split=split)
 
 
 def _table(

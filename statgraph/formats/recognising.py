@@ -12,6 +12,7 @@ from typing import NamedTuple
 from statgraph.errors import CorpusError, readable
 from statgraph.formats.acts.documents import documents
 from statgraph.formats.download import is_address
+from statgraph.formats.xml import profile_of
 from statgraph.registry import FORMATS
 
 _HEAD_BYTES = 4096
@@ -35,21 +36,21 @@ _MIME_TYPES = {"opendocument.text": ".odt", "opendocument.spreadsheet": ".ods", 
 _PAGE_ROOT = re.compile(rb"<(?:!doctype\s+)?html\b", re.IGNORECASE)
 
 
-class Recognised(NamedTuple):
+class RecognisedFormat(NamedTuple):
     """The format of a source, and what shows it."""
 
     format: str
     why: str
 
 
-def recognised(source: Path | str) -> Recognised:
+def recognised(source: Path | str) -> RecognisedFormat:
     """Return the format that a source is in.
 
     Raises:
         CorpusError: if it does not exist, cannot be read, or is in none that can be imported: with the remedy.
     """
     if is_address(source):
-        return Recognised(_OFFICIAL_XML, "an address")
+        return RecognisedFormat(_OFFICIAL_XML, "an address")
     path = Path(source)
     with readable(path):
         if not path.exists():
@@ -80,71 +81,65 @@ def check_named(name: str, source: Path) -> None:
         raise CorpusError(f"{source}: not {name} but {found.format} ({found.why}); read it with '{command}'")
 
 
-def _of_folder(folder: Path) -> Recognised:
-    # The later formats are those of one source, whose file names say more.
-    for name in reversed(list(FORMATS)):
-        for pattern in FORMATS.load(name).files:
-            found = next(folder.glob(pattern), None)
-            if found is not None:
-                return Recognised(name, f"it holds {found.name}")
+def _of_folder(folder: Path) -> RecognisedFormat:
+    for pattern, name in _formats_of_file_names():
+        if (found := next(folder.glob(pattern), None)) is not None:
+            return RecognisedFormat(name, f"it holds {found.name}")
     files = (path for path in folder.rglob("*") if path.is_file() and not path.name.startswith((".", "~$")))
     suffixes = Counter(path.suffix.lower() for path in islice(files, _MAX_FILES))
     formats = _formats_of_suffixes()
     for suffix, count in suffixes.most_common():
         if suffix in formats:
-            return Recognised(formats[suffix], f"files that end in {suffix}: {count:,}")
+            return RecognisedFormat(formats[suffix], f"files that end in {suffix}: {count:,}")
     recipe = next((suffix for suffix, _ in suffixes.most_common() if suffix in _RECIPES), None)
     if recipe is not None:
         raise CorpusError(f"{folder}: holds files that end in {recipe}, which are not read; {_remedy(recipe, 'FILE')}")
     raise CorpusError(f"{folder}: {'holds files' if suffixes else 'an empty folder'} of no known format; {_named()}")
 
 
-def _of_file(path: Path) -> Recognised:
+def _of_file(path: Path) -> RecognisedFormat:
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
     suffix, formats = path.suffix.lower(), _formats_of_suffixes()
-    for name in reversed(list(FORMATS)):
-        if suffix not in formats and any(path.match(pattern) for pattern in FORMATS.load(name).files):
-            return Recognised(name, "its name")
+    named = next((name for pattern, name in _formats_of_file_names() if path.match(pattern)), "")
+    if named and suffix not in formats:
+        return RecognisedFormat(named, "its name")
     if head.startswith(b"PAR1"):
-        return Recognised("parquet", "its first bytes")
+        return RecognisedFormat("parquet", "its first bytes")
     if head.startswith(_ZIP):
         return _of_zip(path)
     begins = next((likely for bytes_, likely in _BEGINNINGS.items() if head.startswith(bytes_)), "")
     if suffix in formats and (begins == ".doc" or not begins) and not _is_markup(head):
-        return Recognised(formats[suffix], f"its name ends in {suffix}")
+        return RecognisedFormat(formats[suffix], f"its name ends in {suffix}")
     if _is_markup(head):
         return _of_markup(path, head)
     if begins or suffix in _RECIPES:
         likely = suffix if suffix in _RECIPES else begins
         raise CorpusError(f"{path}: files that end in {likely} are not read; {_remedy(likely, path.name)}")
     if head.startswith(_GZIP):
-        return Recognised(_OFFICIAL_XML, "a compressed file")
+        return RecognisedFormat(_OFFICIAL_XML, "a compressed file")
     if b"\0" in head or not head.strip():
         raise CorpusError(f"{path}: {'of no known format' if head.strip() else 'is empty'}; {_named()}")
-    return Recognised("jsonl" if head.lstrip().startswith(b"{") else "txt", "its first bytes")
+    return RecognisedFormat("jsonl" if head.lstrip().startswith(b"{") else "txt", "its first bytes")
 
 
 def _is_markup(head: bytes) -> bool:
     return head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
 
 
-def _of_markup(path: Path, head: bytes) -> Recognised:
+def _of_markup(path: Path, head: bytes) -> RecognisedFormat:
     """Return the format of XML or of a page: some are official formats too."""
-    from statgraph.formats.xml import profile_of
-
     profile = next((profile_of(document) for document in documents(path)), None)
     if profile is not None:
-        return Recognised(_OFFICIAL_XML, f"its root element, of the profile {profile.name}")
+        return RecognisedFormat(_OFFICIAL_XML, f"its root element, of the profile {profile.name}")
     if _PAGE_ROOT.search(head):
-        return Recognised(_PAGE, "its root element")
-    if path.suffix.lower() in _formats_of_suffixes():
-        name = _formats_of_suffixes()[path.suffix.lower()]
-        return Recognised(name, f"its name ends in {path.suffix}")
-    return Recognised(_OFFICIAL_XML, "its first bytes")
+        return RecognisedFormat(_PAGE, "its root element")
+    if name := _formats_of_suffixes().get(path.suffix.lower()):
+        return RecognisedFormat(name, f"its name ends in {path.suffix}")
+    return RecognisedFormat(_OFFICIAL_XML, "its first bytes")
 
 
-def _of_zip(path: Path) -> Recognised:
+def _of_zip(path: Path) -> RecognisedFormat:
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
@@ -153,13 +148,18 @@ def _of_zip(path: Path) -> Recognised:
         raise CorpusError(f"{path}: damaged archive ({error}); download or save it again") from None
     for part, name in _PARTS.items():
         if part in names:
-            return Recognised(name, "its first bytes")
+            return RecognisedFormat(name, "its first bytes")
     likely = next((suffix for part, suffix in _MIME_TYPES.items() if part in mime_type), None)
     if likely is not None:
         raise CorpusError(f"{path}: files that end in {likely} are not read; {_remedy(likely, path.name)}")
     if any(name.lower().removesuffix(".gz").endswith((".xml", ".akn", ".xhtml", ".html", ".htm")) for name in names):
-        return Recognised(_OFFICIAL_XML, "an archive of such files")
+        return RecognisedFormat(_OFFICIAL_XML, "an archive of such files")
     raise CorpusError(f"{path}: an archive of no known format; unpack it and import the folder")
+
+
+def _formats_of_file_names() -> list[tuple[str, str]]:
+    """Return the patterns of file names with their formats, the later first: they are of one source, and say more."""
+    return [(pattern, name) for name in reversed(list(FORMATS)) for pattern in FORMATS.load(name).files]
 
 
 def _formats_of_suffixes() -> dict[str, str]:

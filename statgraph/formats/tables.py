@@ -17,8 +17,7 @@ kept as metadata; `valid_from` and `valid_to` say when an article is in force (`
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from statgraph.formats.law_words import LONGEST_HEADING, HeadingLine, HeadingStack, LinePatterns
@@ -174,55 +173,50 @@ def split_path(text: str) -> tuple[str, ...]:
     return tuple(heading.strip() for heading in f" {text} ".split(PATH_SEPARATOR)) if text.strip() else ()
 
 
-@dataclass(frozen=True, slots=True)
-class HeadingRow:
-    """One heading as its source gives it; `parent_id` is "" for a code."""
-
-    place: str
-    heading_id: str
-    title: str
-    parent_id: str
-
-
-def heading_paths(draft: Draft, rows: Iterable[HeadingRow]) -> dict[str, tuple[str, ...]]:
+def heading_paths(draft: Draft, records: PlacedRecords) -> dict[str, tuple[str, ...]]:
     """Return the path of each heading id: the titles from the code down to its own.
 
     Headings with the same title and parent become one heading. A repeated or missing id, an empty title, a missing
     parent and a heading that is its own ancestor become problems of the draft.
     """
-    new = (row for row in rows if draft.is_new("heading", row.heading_id, row.place, title=row.title))
-    headings = {row.heading_id: row if row.title else replace(row, title=UNREADABLE) for row in new}
+    headings: dict[str, tuple[str, str, str]] = {}  # place, title and the parent's id, "" of a code
+    for place, record in records:
+        heading_id, parent_id = id_field(draft, place, record, "id", "_id"), id_field(draft, place, record, "parent")
+        title = string_field(draft, place, record, "title").strip()
+        if heading_id is None or parent_id is None:
+            continue
+        heading_id = heading_id.strip()
+        if draft.is_new("heading", heading_id, place, title=title):
+            headings[heading_id] = place, title or UNREADABLE, parent_id.strip()
     paths: dict[str, tuple[str, ...]] = {}
     for heading_id in headings:
         chain: list[str] = []  # the ids from this heading upwards
         above = heading_id
         while above in headings and above not in paths and above not in chain:
             chain.append(above)
-            above = headings[above].parent_id
+            _, _, above = headings[above]
         if above in chain:
             _add_cycle(draft, headings, chain[chain.index(above) :])
         elif above and above not in headings:
-            lowest = headings[chain[-1]]
             draft.add_problem(
-                lowest.place,
-                f"heading '{lowest.heading_id}' has the parent '{above}', which does not exist; "
+                headings[chain[-1]][0],
+                f"heading '{chain[-1]}' has the parent '{above}', which does not exist; "
                 "add that heading or leave the parent empty",
             )
         path = paths.get(above, (UNREADABLE,)) if above else ()
         for below in reversed(chain):
-            path = paths[below] = (*path, headings[below].title)
+            path = paths[below] = (*path, headings[below][1])
     return paths
 
 
-def _add_cycle(draft: Draft, headings: Mapping[str, HeadingRow], cycle: list[str]) -> None:
+def _add_cycle(draft: Draft, headings: Mapping[str, tuple[str, str, str]], cycle: list[str]) -> None:
     start = cycle.index(next(heading_id for heading_id in headings if heading_id in cycle))
     round_trip = [*cycle[start:], *cycle[: start + 1]]
     if len(round_trip) > MAX_LISTED_CYCLE:
         round_trip = [*round_trip[: MAX_LISTED_CYCLE - 2], "...", round_trip[-1]]
-    row = headings[cycle[start]]
     draft.add_problem(
-        row.place,
-        f"heading '{row.heading_id}' is its own ancestor ({' under '.join(round_trip)}); "
+        headings[cycle[start]][0],
+        f"heading '{cycle[start]}' is its own ancestor ({' under '.join(round_trip)}); "
         "correct one of these parents so that the headings form a tree",
     )
 
@@ -260,7 +254,7 @@ def draft_rows(draft: Draft, tables: Mapping[str, Iterable[Mapping[str, object]]
 
 def draft_records(draft: Draft, tables: Mapping[str, PlacedRecords], articles_name: str) -> None:
     """Fill a draft from the records of tables, by name as in `NEEDED_COLUMNS`."""
-    paths = heading_paths(draft, _heading_rows(draft, tables.get("headings", ())))
+    paths = heading_paths(draft, tables.get("headings", ()))
     with draft.articles_from(articles_name):
         for place, record in tables["articles"]:
             _draft_article(draft, place, record, paths)
@@ -268,15 +262,6 @@ def draft_records(draft: Draft, tables: Mapping[str, PlacedRecords], articles_na
         _draft_question(draft, place, record)
     for place, record in tables.get("citing", ()):
         draft_citing(draft, place, record)
-
-
-def _heading_rows(draft: Draft, records: PlacedRecords) -> Iterator[HeadingRow]:
-    for place, record in records:
-        heading_id = id_field(draft, place, record, "id", "_id")
-        parent_id = id_field(draft, place, record, "parent")
-        title = string_field(draft, place, record, "title")
-        if heading_id is not None and parent_id is not None:
-            yield HeadingRow(place, heading_id.strip(), title.strip(), parent_id.strip())
 
 
 def _draft_article(

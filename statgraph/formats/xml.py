@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from statgraph.errors import CorpusError, UsageError
+from statgraph.formats.acts.documents import Document, documents
+from statgraph.formats.acts.drafting import ReadAct, draft_acts
+from statgraph.formats.acts.profile import Profile, fitting_profile, profile_named, profile_names
+from statgraph.formats.acts.reader import Act, ActArticle, ActReader, root_of
+from statgraph.formats.acts.references import ArticleVersion, ReferenceIndex
 from statgraph.law.draft import Draft, SourceFormat
 
-if TYPE_CHECKING:
-    from statgraph.formats.acts.documents import Document
-    from statgraph.formats.acts.drafting import ReadAct
-    from statgraph.formats.acts.profile import Profile
-
 _MAX_NAMED = 3
+_MAX_CHARS = 100  # of a line of an explanation
 
 
 @dataclass(slots=True)
@@ -52,10 +52,6 @@ def draft_xml(draft: Draft, source: Path) -> None:
     Files of no known format, of another language than the corpus, and without articles are left out; the summary names
     them. Faulty files are problems.
     """
-    from statgraph.formats.acts.documents import documents
-    from statgraph.formats.acts.drafting import draft_acts
-    from statgraph.formats.acts.profile import profile_named
-
     chosen = profile_named(draft.reading.profile) if draft.reading.profile else None
     passed_over: list[str] = []
     left_out = _LeftOut(files={"with other suffixes than XML": passed_over})
@@ -77,18 +73,14 @@ def draft_xml(draft: Draft, source: Path) -> None:
         why = "; ".join(left_out.whole_files()) or "it is empty"
         draft.add_problem(source.name, f"holds no articles ({why}); name files of official XML, or a --profile")
     counts = draft_acts(draft, read)
-    all_counts = counts.resolved + counts.elsewhere
-    if counts.elsewhere:
-        draft.left_out.append(f"{counts.elsewhere:,} of {all_counts:,} references with a target, which lead elsewhere")
+    if counts[False]:
+        draft.left_out.append(f"{counts[False]:,} of {counts.total():,} references with a target, which lead elsewhere")
     draft.left_out += [*left_out.parts(), *left_out.whole_files()]
 
 
 def profile_of(document: Document) -> Profile | None:
     """Return the profile that a document's root element, namespaces and beginning fit best; None if none does."""
-    from statgraph.formats.acts.profile import recognised
-    from statgraph.formats.acts.reader import root_of
-
-    return recognised(document.head, root_of(document.head))
+    return fitting_profile(document.head, root_of(document.head))
 
 
 def explain_xml(draft: Draft, source: Path) -> Iterator[str]:
@@ -98,10 +90,6 @@ def explain_xml(draft: Draft, source: Path) -> Iterator[str]:
         UsageError: if a document is of no known format.
         CorpusError: if a document cannot be read.
     """
-    from statgraph.formats.acts.documents import documents
-    from statgraph.formats.acts.explaining import explanation
-    from statgraph.formats.acts.profile import profile_named, profile_names
-
     chosen = profile_named(draft.reading.profile) if draft.reading.profile else None
     for document in documents(source):
         profile = chosen or profile_of(document)
@@ -110,13 +98,71 @@ def explain_xml(draft: Draft, source: Path) -> Iterator[str]:
                 f"{document.name}: of no known format; name a profile with --profile: "
                 f"{', '.join(profile_names())}, or a file"
             )
-        yield from explanation(document, profile)
+        yield from _explanation(document, profile)
+
+
+def _explanation(document: Document, profile: Profile) -> Iterator[str]:
+    """Yield what a profile makes of a document: the act, its headings and articles with their lines, what is left out,
+    the text in no article, the references resolved within it.
+
+    Raises:
+        CorpusError: if the document is not well-formed.
+    """
+    reader = ActReader(document, profile, document.name)
+    articles = list(reader)
+    act = reader.act_or(Path(document.name).name.partition(".")[0])
+    yield f"{document.name}: profile {profile.name}, {profile.settings.summary}".rstrip(", ")
+    for name in Act.__slots__:
+        yield f"  {name:<9} {getattr(act, name) or '(not said)'}"
+    depth = max((heading.depth for heading in reader.headings), default=0)
+    yield f"headings  {len(reader.headings):,}, depth {depth}"
+    yield from (_cut(f"  line {one.line:>6}  {'  ' * (one.depth - 1)}{one.title}") for one in reader.headings)
+    yield f"articles  {len(articles):,}"
+    for one in articles:
+        where = f" in annex {one.annex}" if one.annex else ""
+        since, until = f" from {one.valid_from}" * bool(one.valid_from), f" to {one.valid_to}" * bool(one.valid_to)
+        dates = f", in force{since}{until}" * bool(since or until)
+        yield _cut(f"  line {one.line:>6}  {one.number or '(no number)'}: {one.rubric or '(no rubric)'}")
+        yield f"               id {one.local_id}{where}, {len(one.text):,} characters{dates}"
+        yield _cut(f"               {one.text.partition(chr(10))[0]}")
+    yield "left out"
+    yield f"  articles without text: {reader.repealed:,}; articles quoted, as text: {reader.quoted:,}"
+    yield from (f"  {count:>6,}  {name}" for name, count in reader.left_out.most_common())
+    yield from _outside(reader)
+    yield from _references(reader, articles, act, profile)
+    running = set(filter(None, reader.text.running)) - profile.named
+    yield f"read as running text, for no key names them: {', '.join(sorted(running)) or 'nothing'}"
+
+
+def _outside(reader: ActReader) -> Iterator[str]:
+    yield f"in no article  {reader.outside.n_chars:,} characters of text"
+    for name, place in sorted(reader.outside.places.items(), key=lambda item: -item[1].n_chars):
+        times = f", {place.n_elements:,} times" * (place.n_elements > 1)
+        yield f"  line {place.line:>6}  {name}: {place.n_chars:,} characters{times}"
+
+
+def _references(reader: ActReader, articles: list[ActArticle], act: Act, profile: Profile) -> Iterator[str]:
+    index = ReferenceIndex()
+    for one in articles:
+        index.add(act.act_id, one.local_id, one.number, [ArticleVersion(one.local_id)])
+    patterns = profile.patterns("references.pattern")
+    targets = Counter(target for one in articles for target in one.targets)
+    found = {target: index.find(target, act.act_id, patterns) for target in targets}
+    inside = sum(count for target, count in targets.items() if found[target])
+    yield (
+        f"references {reader.text.n_references:,}, of which with a target {reader.text.n_targets:,}; "
+        f"different targets of an article {targets.total():,}, of which in this file {inside:,}"
+    )
+    for target, count in targets.most_common():
+        yield _cut(f"  {count:>6,}  {target} -> {found[target] or 'elsewhere'}")
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _MAX_CHARS else f"{line[: _MAX_CHARS - 3]}..."
 
 
 def _read(draft: Draft, document: Document, profile: Profile, left_out: _LeftOut) -> ReadAct | None:
     """Return the act of a document; None if it has no articles or is in another language than the corpus."""
-    from statgraph.formats.acts.drafting import ReadAct
-    from statgraph.formats.acts.reader import ActReader
 
     reader = ActReader(document, profile, document.name)
     found = tuple(reader)

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from statgraph.config import GraphConfig
 from statgraph.graph.dgl_loader import load_dgl
 from statgraph.graph.relations import (
     ARTICLE,
@@ -72,7 +73,7 @@ def _isolated_types(edges: Mapping[tuple[str, str, str], object], node_types: It
     return {(node_type, ITSELF, node_type): ([], []) for node_type in node_types if node_type not in touched}
 
 
-DEFAULT_RELATIONS = ("tree", "bipartite")
+DEFAULT_RELATIONS = GraphConfig().relations
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,15 @@ from typing import Any
 
 from statgraph.extras import missing
 from statgraph.integrations import hit_metadata
+from statgraph.law.query import DAY, LIMITS, PATH, TEXTS, check_limits
 from statgraph.retrieval.search.retriever import Retriever
 
 try:
     from haystack import Document, component, default_to_dict
 except ImportError as error:
     raise missing(error.name or str(error), "integrations") from None
+
+_KINDS = {TEXTS: list[str], PATH: list[str], DAY: str}
 
 
 @component
@@ -25,24 +28,19 @@ class StatgraphRetriever:
     A document's `content` is the article's text, its `id` the article's, and its `meta` what `hit_metadata` gives.
     Whatever limits the search can be given again with a question.
 
-    `run`, loaded by `warm_up` or with the first question, and `device` are those of `Retriever.load`; `top_k`, `codes`,
-    `heading` and `as_of` those of `Retriever.search`; and so are the errors.
+    `run`, loaded by `warm_up` or with the first question, and `device` are those of `Retriever.load`; `top_k` is the
+    `k` of `Retriever.search`, the limits are its others (`codes`, `heading`, `as_of`), and so are the errors.
     """
 
-    def __init__(
-        self,
-        run: Path | str,
-        *,
-        top_k: int = 10,
-        codes: list[str] | None = None,
-        heading: list[str] | None = None,
-        as_of: str = "today",
-        device: str = "auto",
-    ):
+    def __init__(self, run: Path | str, *, top_k: int = LIMITS["k"].default, device: str = "auto", **limits: Any):
         self._folder, self._device = str(run), device
-        self._limits = {"top_k": top_k, "codes": codes, "heading": heading, "as_of": as_of}
+        check_limits(limits)
+        self._limits = {"top_k": top_k, **limits}
         self._retriever: Retriever | None = None
         self._loading = threading.Lock()
+        for name, limit in LIMITS.items():
+            if name != "k":
+                component.set_input_type(self, name, _KINDS[limit.kind] | None, None)
 
     def warm_up(self) -> None:
         """Load the run, unless that is done."""
@@ -55,21 +53,16 @@ class StatgraphRetriever:
         return default_to_dict(self, run=self._folder, device=self._device, **self._limits)
 
     @component.output_types(documents=list[Document])
-    def run(
-        self,
-        query: str,
-        top_k: int | None = None,
-        codes: list[str] | None = None,
-        heading: list[str] | None = None,
-        as_of: str | None = None,
-    ) -> dict[str, list[Document]]:
+    def run(self, query: str, top_k: int | None = None, **limits: Any) -> dict[str, list[Document]]:
         """Return the best articles as `documents`; what is None is as the component was made."""
         self.warm_up()
-        given = {"top_k": top_k, "codes": codes, "heading": heading, "as_of": as_of}
-        limits = self._limits | {name: value for name, value in given.items() if value is not None}
-        hits = self._retriever.search(
-            query, limits.pop("top_k"), **{name: value for name, value in limits.items() if value is not None}
-        )
+        chosen = {
+            name: value
+            for given in (self._limits, {"top_k": top_k, **limits})
+            for name, value in given.items()
+            if value is not None
+        }
+        hits = self._retriever.search(query, chosen.pop("top_k"), **chosen)
         documents = [
             Document(id=hit.article_id, content=hit.text, meta=hit_metadata(hit), score=hit.score) for hit in hits
         ]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from pathlib import Path
 
 from statgraph.extras import missing
 from statgraph.integrations import hit_metadata
+from statgraph.law.query import LIMITS
 from statgraph.retrieval.search.retriever import Retriever
 
 try:
@@ -23,29 +23,19 @@ class StatgraphRetriever(BaseRetriever):
 
     A node's `text` is the article's, its `node_id` the article's id, and its `metadata` what `hit_metadata` gives.
 
-    `run` and `device` are those of `Retriever.load`, `k`, `codes`, `heading` and `as_of` those of `Retriever.search`,
-    and so are the errors; `options` is what LlamaIndex's own `BaseRetriever` takes, such as `callback_manager`.
+    `run` and `device` are those of `Retriever.load`. `options` are the limits of `Retriever.search` (`k`, `codes`,
+    `heading`, `as_of`), and what LlamaIndex's own `BaseRetriever` takes, such as `callback_manager`. The errors are
+    those of both.
     """
 
-    def __init__(
-        self,
-        run: Path | str,
-        *,
-        k: int = 10,
-        codes: Sequence[str] = (),
-        heading: Sequence[str] = (),
-        as_of: str = "today",
-        device: str = "auto",
-        **options,
-    ):
-        self._retriever = Retriever.load(run, device=device)
-        self._k = k
-        self._limits = {"codes": codes, "heading": heading, "as_of": as_of}
+    def __init__(self, run: Path | str, *, device: str = "auto", **options):
+        self._limits = {name: options.pop(name) for name in LIMITS if name in options}
         super().__init__(**options)
+        self._retriever = Retriever.load(run, device=device)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Return the `k` best articles."""
-        hits = self._retriever.search(query_bundle.query_str, k=self._k, **self._limits)
+        hits = self._retriever.search(query_bundle.query_str, **self._limits)
         return [
             NodeWithScore(node=TextNode(text=hit.text, id_=hit.article_id, metadata=hit_metadata(hit)), score=hit.score)
             for hit in hits

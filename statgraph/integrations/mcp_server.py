@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from typing import Annotated
@@ -12,16 +12,17 @@ from statgraph.encoders.article_text import PATH_SEPARATOR
 from statgraph.errors import StatgraphError, UsageError
 from statgraph.extras import missing
 from statgraph.law.allowed_rows import placed_rows
-from statgraph.law.query import Query
+from statgraph.law.query import COUNT, DAY, LIMITS, PATH, TEXTS, Query
 from statgraph.law.validity import asked_day
 from statgraph.retrieval.search.hits import Hit, nothing_fits
 from statgraph.service.answers import excerpt
 from statgraph.service.loaded_run import LoadedRun
-from statgraph.service.schemas import DEFAULT_K, MAX_QUESTION, MAX_SHOWN
+from statgraph.service.schemas import MAX_QUESTION, MAX_SHOWN
 
 try:
     from mcp.server import MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
+    from mcp.server.mcpserver.tools import Tool
     from mcp_types import ToolAnnotations
     from pydantic import BaseModel, Field
 except ImportError:
@@ -34,8 +35,7 @@ MAX_LISTED = 50
 _INSTRUCTIONS = """Statutes of {corpus} ({articles:,} articles, language {language}). Find articles with search_law,
 read each with get_article before you rely on it, and cite its title. A hit may be relevant without being the answer."""
 
-Day = Annotated[str, Field(description="YYYY-MM-DD, or today.")]
-Code = Annotated[str | None, Field(description="The whole title of a code, as the first heading of a path has it.")]
+Codes = Annotated[list[str], Field(description="Whole titles of codes, as the first heading of a path has them.")]
 ArticleId = Annotated[str, Field(description="As the tools give it; not the number of the article.")]
 
 
@@ -80,7 +80,7 @@ class FoundLaw(BaseModel):
     corrected: dict[str, str] = Field(
         description="Words of the question that the law does not have, each with the word that was searched for."
     )
-    searched: int = Field(description="How many articles were searched: those of the code and of the day.")
+    searched: int = Field(description="How many articles were searched: those of the codes, the heading and the day.")
 
 
 class Surroundings(BaseModel):
@@ -115,20 +115,18 @@ class LawTools:
     def search_law(
         self,
         question: Annotated[str, Field(max_length=MAX_QUESTION, description="In everyday words or the law's.")],
-        k: Annotated[int, Field(ge=1, le=MAX_HITS, description="How many articles.")] = DEFAULT_K,
-        as_of: Day = "today",
-        code: Code = None,
+        **limits: object,
     ) -> FoundLaw:
         """Find the articles of law that answer a question, best first."""
-        query = Query(question, k, codes=_codes(code), as_of=as_of)
+        query = Query(question, **limits)
         retriever = self._run.retriever
         hits, allowed = retriever.search(query, passages=True), retriever.allowed(query)
         return FoundLaw(
             question=question,
             articles=[self._found(hit) for hit in hits],
             nothing_fits=nothing_fits(hits),
-            unknown_articles=retriever.unknown_articles(query),
-            corrected=retriever.corrected_words(query),
+            unknown_articles=retriever.unknown_articles(question),
+            corrected=retriever.corrected_words(question),
             searched=len(self._run) if allowed is None else len(allowed),
         )
 
@@ -140,10 +138,10 @@ class LawTools:
     def neighbours(self, article_id: ArticleId) -> Surroundings:
         """Return what stands around an article: its heading, its siblings, what it cites and what cites it."""
         row = self._row(article_id)
-        tree, surroundings = self._run.tree, self._run.surroundings
+        tree, graph = self._run.tree, self._run.graph
         siblings = [other for other in tree.child_articles[tree.article_parents[row]] if other != row]
         nearest = sorted(sorted(siblings, key=lambda other: abs(other - row))[:MAX_LISTED])
-        cites, cited_by = surroundings.refers_to(row), surroundings.referred_by(row)
+        cites, cited_by = graph.refers_to(row), graph.referred_by(row)
         return Surroundings(
             article=self._record(row),
             siblings=self._records(nearest),
@@ -154,19 +152,19 @@ class LawTools:
 
     def law_on_date(
         self,
-        date: Day,
+        date: Annotated[str, Field(description="YYYY-MM-DD, or today.")],
         articles: Annotated[
             str | None, Field(max_length=MAX_QUESTION, description="Their numbers: 'articles L12-3 and L12-5'.")
         ] = None,
         heading: Annotated[list[str] | None, Field(description="The path of a heading, from the code down.")] = None,
-        code: Code = None,
+        codes: Codes = (),
     ) -> LawOnDate:
         """Return what was in force on a day: of the articles named by number, of those under a heading, or both."""
         if articles is None and heading is None:
             raise UsageError(
                 "neither articles nor a heading; give the numbers of articles, the path of a heading, or both"
             )
-        placed = placed_rows(self._run.tree, _codes(code), self._known_path(heading))
+        placed = placed_rows(self._run.tree, codes, self._known_path(heading))
         in_force = self._run.articles.in_force(asked_day(date))
         rows = range(len(self._run)) if articles is None else self._named_rows(articles)
         rows = [row for row in rows if placed is None or placed.mask[row]]
@@ -230,29 +228,54 @@ class LawTools:
         )
 
 
+# By kind of a limit: the type of an assistant's argument, and what its description adds.
+_LIMIT_KINDS = {
+    COUNT: (Annotated[int, Field(ge=1, le=MAX_HITS)], "."),
+    TEXTS: (list[str], ", or any of several; as a path has it."),
+    PATH: (list[str], ": its titles from the code down."),
+    DAY: (str, ": YYYY-MM-DD, or today."),
+}
+
+
 def create_mcp_server(run: LoadedRun) -> MCPServer:
     """Return the server of a run's tools; `run("stdio")` of it serves them on standard input and output."""
     tools = LawTools(run)
+    made = [_tool(tool) for tool in (tools.search_law, tools.get_article, tools.neighbours, tools.law_on_date)]
     instructions = _INSTRUCTIONS.format(corpus=run.corpus, articles=len(run), language=run.language)
-    server = MCPServer("statgraph", instructions=instructions, version=__version__, log_level="WARNING")
-    reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-    for tool in (tools.search_law, tools.get_article, tools.neighbours, tools.law_on_date):
-        server.add_tool(_refusing(tool), description=" ".join(tool.__doc__.split()), annotations=reads)
-    return server
+    return MCPServer("statgraph", instructions=instructions, version=__version__, log_level="WARNING", tools=made)
 
 
-def _refusing(tool: Callable[..., BaseModel]) -> Callable[..., BaseModel]:
-    """Return a tool whose refusals reach the assistant with their remedy."""
+def _tool(method: Callable[..., BaseModel]) -> Tool:
+    """Return a method as a tool that refuses unknown arguments, and whose refusals reach the assistant with their
+    remedy."""
 
-    @functools.wraps(tool)
-    def answer(*given: object, **named: object) -> BaseModel:
+    def answer(**named: object) -> BaseModel:
         try:
-            return tool(*given, **named)
+            return method(**named)
         except StatgraphError as error:
             raise ToolError(str(error)) from None
 
-    return answer
+    answer.__signature__ = _with_limits(inspect.signature(method, eval_str=True))
+    tool = Tool.from_function(
+        answer,
+        name=method.__name__,
+        description=" ".join(method.__doc__.split()),
+        annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
+    )
+    arguments = tool.fn_metadata.arg_model
+    arguments.model_config["extra"] = "forbid"
+    arguments.model_rebuild(force=True)
+    tool.parameters = arguments.model_json_schema(by_alias=True)
+    return tool
 
 
-def _codes(code: str | None) -> tuple[str, ...]:
-    return () if code is None else (code,)
+def _with_limits(signature: inspect.Signature) -> inspect.Signature:
+    """Return a signature with a parameter for each limit of a search in place of `**limits`."""
+    named = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    if len(named) == len(signature.parameters):
+        return signature
+    for name, limit in LIMITS.items():
+        kind, note = _LIMIT_KINDS[limit.kind]
+        kind = Annotated[kind, Field(description=limit.help + note)]
+        named.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=limit.default, annotation=kind))
+    return signature.replace(parameters=named)

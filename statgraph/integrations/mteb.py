@@ -15,7 +15,7 @@ from statgraph.law.records import Corpus
 from statgraph.retrieval.search.evaluating import split_questions
 from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs.hub import local_run
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 try:
     from datasets import Dataset
@@ -39,7 +39,7 @@ class StatgraphSearch:
     """
 
     def __init__(self, run: Path | str, *, device: str = "auto"):
-        opened = Run.read(local_run(run))
+        opened = RunFolder.read(local_run(run))
         self._folder = opened.folder
         self._retriever = Retriever.of(opened, device=device)
         self._article_ids = self._retriever.article_ids()

@@ -269,14 +269,18 @@ class Draft:
         cited = tuple(dict.fromkeys(article_id.strip() for article_id in article_ids))
         self._citing[citing_id] = CitingText(citing_id, title.strip(), text.strip(), cited, question_id.strip(), part)
 
+    def check(self) -> None:
+        """Raise a CorpusError with every problem found, if there is one."""
+        if self._problems:
+            raise CorpusError(*self._problems)
+
     def questions(self) -> list[tuple[str, str]]:
         """Return (id, text) of every question, labelled or not.
 
         Raises:
-            CorpusError: with every problem found, if there is one.
+            CorpusError: as `check` does.
         """
-        if self._problems:
-            raise CorpusError(*self._problems)
+        self.check()
         return [(question_id, text) for question_id, (text, _) in self._questions.items()]
 
     @property
@@ -305,9 +309,9 @@ class Draft:
         """Yield a line for each article: its place, number or id, rubric and headings.
 
         Raises:
-            CorpusError: as `questions` does.
+            CorpusError: as `check` does.
         """
-        self.questions()
+        self.check()
         for article_id, article in self._articles.items():
             named = ", ".join(filter(None, (article.number or article_id, article.rubric)))
             yield f"{self._places['article', article_id]:<18} {named} ({' > '.join(article.path)})"
@@ -316,9 +320,9 @@ class Draft:
         """Return the articles as they were added: part of a corpus, or none.
 
         Raises:
-            CorpusError: as `questions` does.
+            CorpusError: as `check` does.
         """
-        self.questions()
+        self.check()
         return tuple(self._articles.values())
 
     def add_synonyms(self, place: str, text: str) -> None:

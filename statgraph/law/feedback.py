@@ -92,12 +92,8 @@ def read_marks(path: Path, article_ids: Mapping[str, object]) -> list[Mark]:
             )
         if draft.problem_count == problems_before:
             marks.append(mark)
-    draft.questions()  # raises with every problem
+    draft.check()
     return sorted(marks, key=lambda mark: mark.time)
-
-
-def _with_labels(question: Question, more: Iterable[str]) -> Question:
-    return replace(question, article_ids=tuple(dict.fromkeys((*question.article_ids, *more))))
 
 
 def with_feedback(corpus: Corpus, marks: Iterable[Mark]) -> tuple[Corpus, FeedbackSummary]:
@@ -129,12 +125,12 @@ def with_feedback(corpus: Corpus, marks: Iterable[Mark]) -> tuple[Corpus, Feedba
         else:
             added.setdefault(key, []).append(article_id)
             texts.setdefault(key, " ".join(mark.question.split()))
-    questions = [
-        _with_labels(question, added.get(comparable_question(question.text), ()))
-        if question.split == TRAIN and question.question_set == MAIN_SET
-        else question
-        for question in corpus.questions
-    ]
+    questions = []
+    for question in corpus.questions:
+        if question.split == TRAIN and question.question_set == MAIN_SET:
+            more = added.get(comparable_question(question.text), ())
+            question = replace(question, article_ids=tuple(dict.fromkeys((*question.article_ids, *more))))
+        questions.append(question)
     new = [
         Question(
             ID_PREFIX + hashlib.sha256(key.encode("utf-8")).hexdigest()[:_ID_LENGTH],

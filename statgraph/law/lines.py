@@ -84,7 +84,7 @@ def json_objects(draft: Draft, lines: Iterable[tuple[str, str]]) -> Iterator[tup
             continue
         if not isinstance(value, dict):
             draft.add_problem(place, f"{json_type(value)} instead of an object; each line must be one JSON object")
-        elif "\\ud" in line.lower() and _holds_lone_surrogate(value):
+        elif "\\ud" in line.lower() and _SURROGATE.search(json.dumps(value, ensure_ascii=False)):
             draft.add_problem(
                 place,
                 "contains a lone surrogate (\\ud800 to \\udfff); write the character itself",
@@ -97,10 +97,6 @@ def json_objects(draft: Draft, lines: Iterable[tuple[str, str]]) -> Iterator[tup
 
 def _refuse_constant(constant: str) -> None:
     raise ValueError(f"{constant} is not a JSON value")
-
-
-def _holds_lone_surrogate(value: dict[str, Any]) -> bool:
-    return _SURROGATE.search(json.dumps(value, ensure_ascii=False)) is not None
 
 
 def csv_rows(
@@ -214,11 +210,10 @@ def id_field(draft: Draft, place: str, record: Mapping[str, object], *keys: str)
 def string_field(draft: Draft, place: str, record: Mapping[str, object], key: str) -> str:
     """Return the string under a key, "" where it is absent or null."""
     value = record.get(key)
-    if isinstance(value, str):
-        return value
-    if value is not None:
-        draft.add_problem(place, f"'{key}' is {json_type(value)}, not a string; put it in quotes")
-    return "" if value is None else UNREADABLE
+    if value is None or isinstance(value, str):
+        return value or ""
+    draft.add_problem(place, f"'{key}' is {json_type(value)}, not a string; put it in quotes")
+    return UNREADABLE
 
 
 def object_field(draft: Draft, place: str, record: Mapping[str, object], key: str) -> Mapping[str, object]:
@@ -236,11 +231,12 @@ def path_field(draft: Draft, place: str, record: Mapping[str, object], key: str,
     value = record.get(key)
     if isinstance(value, list | tuple) and all(isinstance(heading, str) for heading in value):
         return tuple(value)
-    if value is not None:
-        draft.add_problem(
-            place, f"'{label or key}' is not a list of strings; name the headings above the article, from the code down"
-        )
-    return () if value is None else (UNREADABLE,)
+    if value is None:
+        return ()
+    draft.add_problem(
+        place, f"'{label or key}' is not a list of strings; name the headings above the article, from the code down"
+    )
+    return (UNREADABLE,)
 
 
 def ids_field(draft: Draft, place: str, record: Mapping[str, object], key: str) -> tuple[str, ...]:

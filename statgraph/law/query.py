@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from statgraph.errors import UsageError
+from statgraph.errors import UsageError, unknown_name
 from statgraph.law.validity import TODAY, asked_day
 
 if TYPE_CHECKING:  # `from statgraph import Query` loads no NumPy
@@ -71,9 +71,40 @@ def check_k(k: Any) -> int:
     return int(k)
 
 
+# What the value of a limit is: how many, texts in any number, a heading's titles from the code down, or a day.
+COUNT, TEXTS, PATH, DAY = "count", "texts", "path", "day"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A field of `Query` as it is offered on the command line, over HTTP, to assistants and in other frameworks.
+
+    Attributes:
+        kind: what its value is.
+        help: what it does, without a full stop: each place adds how the value is written there.
+        option: its spelling on the command line.
+        metavar: what stands for the value in the command's help.
+        default: the value that limits nothing.
+        words: what the page of a service calls it, by language, `en` among them; none where the page has a place of its
+            own for it, or does not offer it. It takes one text.
+    """
+
+    kind: str
+    help: str
+    option: str
+    metavar: str
+    default: Any = None
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_filter(self) -> bool:
+        """Return whether it leaves articles out by their text or place, if it is given."""
+        return self.kind in (TEXTS, PATH)
+
+
 @dataclass(frozen=True)
 class Query:
-    """A question and what limits its answer.
+    """A question and what limits its answer. Whatever searches offers the fields that have a `Limit`: `LIMITS`.
 
     Attributes:
         text: the question.
@@ -90,32 +121,55 @@ class Query:
     """
 
     text: str
-    k: int = 10
-    codes: Sequence[str] = ()
-    heading: Sequence[str] = ()
-    as_of: str | date = TODAY
+    k: int = field(default=10, metadata={"limit": Limit(COUNT, "Number of hits", "-k", "N")})
+    codes: Sequence[str] = field(
+        default=(), metadata={"limit": Limit(TEXTS, "Search only this code", "--code", "TITLE")}
+    )
+    heading: Sequence[str] = field(
+        default=(), metadata={"limit": Limit(PATH, "Search only under a heading", "--heading", "PATH")}
+    )
+    as_of: str | date = field(
+        default=TODAY, metadata={"limit": Limit(DAY, "Search the law in force on a day", "--as-of", "DATE")}
+    )
     among: np.ndarray | AllowedRows | None = None
     day: int | None = field(init=False)
 
     def __post_init__(self) -> None:
         _check_question(self.text)
         object.__setattr__(self, "k", check_k(self.k))
-        for name in ("codes", "heading"):
-            object.__setattr__(self, name, _titles(name, getattr(self, name)))
+        for name, limit in LIMITS.items():
+            if limit.is_filter:
+                object.__setattr__(self, name, _titles(name, getattr(self, name)))
         object.__setattr__(self, "day", asked_day(self.as_of))
 
     @property
     def limits(self) -> tuple[object, ...]:
         """Return a key that is equal for queries that can be ranked together: those that differ in their text alone."""
-        return self.k, self.codes, self.heading, self.day, id(self.among)
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        del values["text"], values["as_of"]  # `day` has what the latter means
+        return tuple((values | {"among": id(self.among)}).values())
+
+
+LIMITS: Mapping[str, Limit] = {
+    item.name: replace(item.metadata["limit"], default=item.default) for item in fields(Query) if item.metadata
+}  # by the field's name
+
+
+def check_limits(names: Iterable[str]) -> None:
+    """Raise UsageError if one of the names is no limit: a misspelt `as_of` would search today's law."""
+    known = (*LIMITS, "among")
+    for name in names:
+        if name not in known:
+            raise unknown_name("limit of a search", name, known)
 
 
 def queries_of(questions: Iterable[str | Query], k: int, limits: Mapping[str, Any], **defaults: Any) -> list[Query]:
     """Return the query of each question: a text's has `k` and the limits (fields of `Query`), a `Query` its own.
 
     Raises:
-        UsageError: as `Query` does, and if limits are given beside a `Query`.
+        UsageError: as `Query` does, if a limit is unknown, and if limits are given beside a `Query`.
     """
+    check_limits(limits)
     questions = list(questions)
     if limits and any(isinstance(question, Query) for question in questions):
         raise UsageError(f"{next(iter(limits))}: a Query has its own limits; give it there")

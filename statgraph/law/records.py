@@ -141,16 +141,15 @@ class Corpus:
     @cached_property
     def content_hash(self) -> str:
         """Return the SHA-256 (hex) of all articles, questions and citing texts: equal content, equal hash, whatever the
-        folder."""
+        folder. Published tables and finished runs name their corpora by it, so that its fields stay as they are."""
         digest = hashlib.sha256()
         for article in self.articles:
-            # What the title holds goes unnamed, so that corpora from before there were numbers keep their hashes.
+            # Where the title holds number and rubric, it says all that there is to say.
             fields = [article.article_id, article.title, article.text, list(article.path), article.order]
             if article.rubric not in article.title or article.number not in article.title:
                 fields += [article.number, article.rubric]
             _add_fields(digest, "a", *fields)
         for question in self.questions:
-            # The main set goes unnamed, so that corpora without another keep their hashes.
             named = () if question.question_set == MAIN_SET else (question.question_set,)
             labels = list(question.article_ids)
             _add_fields(digest, "q", question.question_id, question.text, question.split, labels, *named)

@@ -9,7 +9,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from statgraph import artifacts
-from statgraph.disk import held_folder
 from statgraph.errors import CorpusError, readable
 from statgraph.law.draft import Draft, SourceFormat
 from statgraph.law.lines import (
@@ -75,7 +74,7 @@ def held_for_writing(folder: Path, *, replace: bool) -> Iterator[None]:
     refuse(folder)
     with ExitStack() as stack:
         try:
-            is_free = stack.enter_context(held_folder(folder))
+            is_free = stack.enter_context(artifacts.held_folder(folder))
         except OSError as error:
             raise _not_writable(folder, error) from None
         if not is_free:
@@ -229,11 +228,16 @@ def draft_labels(draft: Draft, path: Path, split: str) -> None:
         if path.suffix == ".jsonl"
         else csv_rows(draft, path, name, needed=LABEL_COLUMNS, delimiter="\t")
     )
-    question, article, score = LABEL_COLUMNS
     for place, row in rows:
-        if is_relevant(draft, place, row.get(score)):
-            question_id, article_id = (id_field(draft, place, row, column) for column in (question, article))
-            draft.add_label(place, question_id=question_id or "", article_id=article_id or "", split=split)
+        draft_label(draft, place, row, split)
+
+
+def draft_label(draft: Draft, place: str, row: Mapping[str, object], split: str) -> None:
+    """Add the label of a row with `LABEL_COLUMNS`, if its score says that the article answers."""
+    question, article, score = LABEL_COLUMNS
+    if is_relevant(draft, place, row.get(score)):
+        question_id, article_id = (id_field(draft, place, row, column) for column in (question, article))
+        draft.add_label(place, question_id=question_id or "", article_id=article_id or "", split=split)
 
 
 def is_relevant(draft: Draft, place: str, score: object) -> bool:

@@ -69,7 +69,7 @@ class Structure:
         Raises:
             RunError: if the file is damaged, or of another number of articles.
         """
-        with reading(path, "train the run again"), np.load(path, allow_pickle=False) as saved:
+        with reading(path), np.load(path, allow_pickle=False) as saved:
             citations = Citations(saved["cited"], saved["cited_starts"])
             structure = cls(**{name: saved[name] for name in _ROWS}, citations=citations)
             structure._check(n_articles)

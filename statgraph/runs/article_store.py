@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -26,20 +26,9 @@ ARTICLES, OFFSETS, DATES = (part.name for part in (parts.ARTICLES, parts.ARTICLE
 STRUCTURE = parts.STRUCTURE.name
 
 
-@dataclass(frozen=True, slots=True)
-class ArticleOutline:
-    """An article without its text."""
-
-    article_id: str
-    title: str
-    path: tuple[str, ...]
-    number: str = ""
-    rubric: str = ""
-
-
 @dataclass(frozen=True)
 class StoredArticle:
-    """What a hit shows of an article; runs of older versions have no numbers and rubrics."""
+    """What a hit shows of an article."""
 
     article_id: str
     title: str
@@ -73,7 +62,7 @@ class ArticleStore:
     def __init__(self, folder: Path):
         self._folder = Path(folder)
         self._path = self._folder / ARTICLES
-        with reading(self._folder, "train the run again"):
+        with reading(self._folder):
             self._offsets = np.load(self._folder / OFFSETS, mmap_mode="r", allow_pickle=False)
             self._file = self._path.open("rb", buffering=0)
             size = os.fstat(self._file.fileno()).st_size
@@ -86,34 +75,20 @@ class ArticleStore:
         return len(self._offsets) - 1
 
     @cached_property
-    def outlines(self) -> tuple[ArticleOutline, ...]:
-        """Return every article without its text, in row order; those of one heading share one path."""
+    def outlines(self) -> tuple[StoredArticle, ...]:
+        """Return every article with a blank text, in row order; those of one heading share one path."""
         paths: dict[tuple[str, ...], tuple[str, ...]] = {}
-        return tuple(
-            ArticleOutline(of.article_id, of.title, paths.setdefault(of.path, of.path), of.number, of.rubric)
-            for of in self
-        )
+        return tuple(replace(article, text="", path=paths.setdefault(article.path, article.path)) for article in self)
 
     @cached_property
     def tree(self) -> Tree:
         """Return the tree above the articles."""
         return tree_of(self.outlines)
 
-    @property
-    def has_structure(self) -> bool:
-        """Return whether the run has saved the law's structure; runs of older versions have not."""
-        return (self._folder / STRUCTURE).is_file()
-
     @cached_property
     def structure(self) -> Structure:
-        """Return the law's structure as the run has saved it, or made from its articles: seconds, for a large law.
-
-        Raises:
-            RunError: if what it has saved is damaged.
-        """
-        if self.has_structure:
-            return Structure.read(self._folder / STRUCTURE, len(self))
-        return Structure.of(self.read_all(), self.tree)
+        """Return the law's structure; RunError if it is damaged."""
+        return Structure.read(self._folder / STRUCTURE, len(self))
 
     @cached_property
     def named_articles(self) -> NamedArticles:
@@ -129,7 +104,7 @@ class ArticleStore:
             RunError: if the file is damaged, or of other articles.
         """
         path = self._folder / DATES
-        return read_array(path, (len(self), 2), "int32", remedy="train the run again") if path.is_file() else None
+        return read_array(path, (len(self), 2), "int32") if path.is_file() else None
 
     def validity(self, row: int) -> tuple[str | None, str | None]:
         """Return (first day in force, first day after) of an article as ISO dates, None where there is none."""
@@ -167,7 +142,7 @@ class ArticleStore:
 
     def _fields(self, row: int) -> list:
         """Return the fields of an article as they were written; those without addresses end before them."""
-        with reading(f"{self._path}:{row + 1}", "train the run again"):
+        with reading(f"{self._path}:{row + 1}"):
             start, end = int(self._offsets[row]), int(self._offsets[row + 1])
             if not 0 <= start < end <= self._offsets[-1]:
                 raise ValueError("not the place of an article")

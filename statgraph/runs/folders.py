@@ -15,7 +15,6 @@ from typing import Any
 from statgraph import artifacts
 from statgraph.cache import SHARED_BYTES
 from statgraph.config import RunConfig
-from statgraph.disk import held_folder, locked, refused_write_named, stamp_newest
 from statgraph.errors import RunError
 from statgraph.law.records import Corpus
 from statgraph.runs import parts
@@ -54,7 +53,7 @@ def newest_unfinished_run(runs: Path = RUNS) -> Path:
 
 def newest_of_its_name(path: Path) -> None:
     """Make a run's file newer than the same file of every run beside it, whatever the clock says."""
-    stamp_newest(path, path.parent.parent.glob(f"*/{path.name}"))
+    artifacts.stamp_newest(path, path.parent.parent.glob(f"*/{path.name}"))
 
 
 def is_finished(folder: Path) -> bool:
@@ -89,7 +88,7 @@ def held_run(run: Path) -> Iterator[None]:
         RunError: if another process holds it.
     """
     folder = run.resolve()
-    with held_folder(folder) as is_free:
+    with artifacts.held_folder(folder) as is_free:
         if not is_free:
             raise RunError(f"{folder}: another process changes it; wait until it has ended")
         yield
@@ -102,14 +101,14 @@ def served_run(run: Path) -> Iterator[None]:
     path = run / parts.CONFIG
     with path.open() if path.is_file() else nullcontext() as file:
         if file is not None:
-            locked(file.fileno(), shared=True)
+            artifacts.locked(file.fileno(), shared=True)
         yield
 
 
 def is_served(run: Path) -> bool:
     """Return whether a process serves a run."""
     with suppress(FileNotFoundError), (run / parts.CONFIG).open() as file:
-        return locked(file.fileno()) is False
+        return artifacts.locked(file.fileno()) is False
     return False
 
 
@@ -149,8 +148,8 @@ def claimed(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) ->
     Raises:
         RunError: also if another process holds the folder.
     """
-    holding = nullcontext(True) if folder.exists() and not folder.is_dir() else held_folder(folder)
-    with holding as is_free, refused_write_named(folder):
+    holding = nullcontext(True) if folder.exists() and not folder.is_dir() else artifacts.held_folder(folder)
+    with holding as is_free, artifacts.refused_write_named(folder):
         if not is_free:
             raise RunError(
                 f"{folder}: another process is training it; wait until it has ended, or train into another folder"
@@ -198,7 +197,7 @@ def claim(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> N
         artifacts.write_json(path, wanted)
 
 
-def give_back(folder: Path, config: RunConfig) -> None:
+def unclaim(folder: Path, config: RunConfig) -> None:
     """Leave a claimed folder as empty as it was, unless it holds work that can be resumed."""
     kind_parts = kind_of(config).parts
     if any(part.is_work and part.is_in(folder) for part in kind_parts):

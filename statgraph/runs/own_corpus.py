@@ -9,12 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from statgraph import artifacts
-from statgraph.errors import RunError
 from statgraph.law.records import REFERENCES_ELSEWHERE, SET_KEY, SPLITS, Article, CitingText, Corpus, Question
 from statgraph.law.synonyms import saved_text
 from statgraph.runs import parts
 from statgraph.runs.article_store import ArticleStore, StoredArticle
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 _TRAIN = SPLITS[0]
 
@@ -34,21 +33,16 @@ def write_training_texts(corpus: Corpus, folder: Path) -> None:
     artifacts.write_json_lines(folder / parts.TRAINING_TEXTS, rows)
 
 
-def own_corpus(run: Run) -> Corpus:
+def own_corpus(run: RunFolder) -> Corpus:
     """Return a run's articles as a corpus, with the training questions and citing texts if it is an ensemble.
 
     Raises:
-        RunError: if a part is damaged, or the run is an ensemble of a version that did not keep these texts.
+        RunError: if a part is damaged.
     """
     store, questions, citing = ArticleStore(run.folder), [], []
     if run.kind.has_members:
         path = run.folder / parts.TRAINING_TEXTS
-        if not path.is_file():
-            raise RunError(
-                f"{run.folder}: of a version that kept no training questions; bring it to its corpus once with "
-                "'statgraph update --full --corpus DIR', or train it again"
-            )
-        with artifacts.reading(path, "train the run again"), path.open(encoding="utf-8") as file:
+        with artifacts.reading(path), path.open(encoding="utf-8") as file:
             for row in map(json.loads, file):
                 if len(row) == 4:
                     questions.append(Question(row[0], row[1], _TRAIN, tuple(row[2]), {SET_KEY: row[3]}))

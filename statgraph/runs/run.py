@@ -10,7 +10,7 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.config import RunConfig
-from statgraph.errors import RunError, UsageError
+from statgraph.errors import RETRAIN, RunError, UsageError, damaged_run
 from statgraph.law.records import SPLITS, Corpus
 from statgraph.runs import parts
 from statgraph.runs.article_store import ArticleStore
@@ -18,7 +18,7 @@ from statgraph.runs.folders import newest_of_its_name
 from statgraph.runs.kind import SystemKind, kind_of
 from statgraph.settings import overlaid
 
-FORMAT = 2  # of the manifest; 1 (up to statgraph 0.1) has no such entry, and no saved lexical index
+FORMAT = 2  # of the manifest
 _TEXTS = ("name", "language", "content_hash")
 
 
@@ -39,7 +39,7 @@ class CorpusFacts:
 
 
 @dataclass(frozen=True)
-class Run:
+class RunFolder:
     """A run folder; open a finished one with `read`, and finish one with `write`.
 
     Attributes:
@@ -95,7 +95,7 @@ class Run:
         return ArticleStore(self.folder)
 
     @classmethod
-    def read(cls, folder: Path | str) -> Run:
+    def read(cls, folder: Path | str) -> RunFolder:
         """Return the finished run in a folder.
 
         Raises:
@@ -105,6 +105,8 @@ class Run:
         if folder.is_file():
             raise RunError(f"{folder}: is a file, not a run folder; name the folder that 'statgraph train' wrote")
         if not folder.is_dir():
+            if old := artifacts.retired(folder):
+                raise RunError(f"{folder}: a change of this run was killed; put it back with 'mv {old} {folder}'")
             raise RunError(f"{folder}: no such run folder; train one with 'statgraph train'")
         path = folder / artifacts.MANIFEST
         if not path.is_file() and not (folder / parts.CONFIG).is_file():
@@ -114,23 +116,21 @@ class Run:
                 f"{folder}: an unfinished run; go on with the 'statgraph train' that began it, "
                 f"with --out {folder} --resume"
             )
-        return cls.from_dict(folder, artifacts.read_object(path, remedy="train the run again"))
+        return cls.from_dict(folder, artifacts.read_object(path))
 
     @classmethod
-    def from_dict(cls, folder: Path, manifest: Mapping[str, object]) -> Run:
+    def from_dict(cls, folder: Path, manifest: Mapping[str, object]) -> RunFolder:
         """Return the run that `to_dict` made a manifest of.
 
         Raises:
             RunError: if it is not the manifest of a run, or one of another version.
         """
         path = folder / artifacts.MANIFEST
-        known = manifest.get("format", 1)
-        if known not in range(1, FORMAT + 1):
-            raise RunError(
-                f"{path}: format {known}, and this statgraph reads up to {FORMAT}; update statgraph, or train the run "
-                "again"
-            )
-        with artifacts.reading(path, "name a run folder, or train the run again"):
+        with artifacts.reading(path, f"name a run folder, or {RETRAIN}"):
+            if (known := manifest["format"]) != FORMAT:
+                raise RunError(
+                    f"{path}: format {known}, and this statgraph reads {FORMAT}; update statgraph, or {RETRAIN}"
+                )
             corpus, settings = manifest["corpus"], dict(manifest["config"])
             facts = {name: manifest[name] for name in _FACTS if name in manifest}
             facts |= {name: tuple(facts.get(name, ())) for name in ("steps", "updates")}
@@ -138,7 +138,7 @@ class Run:
         try:
             config = overlaid(RunConfig(), settings, place=str(path))
         except UsageError as error:
-            raise RunError(f"{error} (the run is damaged, or another version's; train it again)") from None
+            raise damaged_run(str(error)) from None
         return cls(folder, config, **facts)
 
     def to_dict(self) -> dict[str, object]:
@@ -208,4 +208,4 @@ class Run:
 
 
 # What a manifest says beyond configuration and corpus.
-_FACTS = tuple(item.name for item in fields(Run) if item.name not in ("folder", "config", "corpus"))
+_FACTS = tuple(item.name for item in fields(RunFolder) if item.name not in ("folder", "config", "corpus"))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from statgraph._version import __version__
 from statgraph.graph.relations import HEADING, QUESTION
+from statgraph.law.query import LIMITS
 from statgraph.retrieval.search.hits import Explanation, Hit
 from statgraph.service import schemas
 from statgraph.service.loaded_run import LoadedRun, Node, heading_id_of
@@ -35,6 +36,7 @@ def about(loaded_run: LoadedRun, *, as_of: str, takes_feedback: bool, explains: 
         by_words=loaded_run.retriever.by_words,
         explains=explains,
         signals={name: dict(info.words) for name, info in loaded_run.retriever.signals.items()},
+        limits={name: dict(limit.words) for name, limit in LIMITS.items() if limit.words},
         feedback=takes_feedback,
         version=__version__,
     )
@@ -83,7 +85,7 @@ def explanation_answer(why: Explanation) -> schemas.ExplanationAnswer:
 
 def article_answer(loaded_run: LoadedRun, row: int) -> schemas.ArticleAnswer:
     """Return an article in full, with its neighbours and references."""
-    (article,), surroundings = loaded_run.articles.read([row]), loaded_run.surroundings
+    (article,), graph = loaded_run.articles.read([row]), loaded_run.graph
     before, after = loaded_run.beside(row)
     valid_from, valid_to = loaded_run.articles.validity(row)
     versions = [
@@ -96,8 +98,8 @@ def article_answer(loaded_run: LoadedRun, row: int) -> schemas.ArticleAnswer:
         headings=_path_links(article.path),
         previous=None if before is None else _article_link(loaded_run, before),
         next=None if after is None else _article_link(loaded_run, after),
-        refers_to=[_article_link(loaded_run, other) for other in surroundings.refers_to(row)],
-        referred_by=[_article_link(loaded_run, other) for other in surroundings.referred_by(row)],
+        refers_to=[_article_link(loaded_run, other) for other in graph.refers_to(row)],
+        referred_by=[_article_link(loaded_run, other) for other in graph.referred_by(row)],
         mentions=[
             schemas.Mention(start=start, end=end, article=_article_link(loaded_run, other))
             for start, end, other in loaded_run.mentions(row, article.text)
@@ -130,7 +132,7 @@ def headings_answer(loaded_run: LoadedRun, row: int | None, as_of: str) -> schem
 
 def graph_answer(loaded_run: LoadedRun, article_row: int, *, hops: int) -> schemas.GraphAnswer:
     """Return the graph around an article, for drawing."""
-    around = loaded_run.surroundings.neighbourhood(article_row, hops=hops)
+    around = loaded_run.graph.neighbourhood(article_row, hops=hops)
     nodes = {node: _graph_node(loaded_run, node, far) for node, far in around.hops.items()}
     return schemas.GraphAnswer(
         nodes=list(nodes.values()),
@@ -148,7 +150,7 @@ def _graph_node(loaded_run: LoadedRun, node: Node, hops: int) -> schemas.GraphNo
         link = _heading_link(loaded_run, row)
         node_id, title = link.heading_id, link.title
     elif kind == QUESTION:
-        question = loaded_run.surroundings.questions[row]
+        question = loaded_run.graph.questions[row]
         node_id, title = question.question_id, question.text
     else:
         outline = loaded_run.outlines[row]

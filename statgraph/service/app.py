@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
@@ -38,16 +37,11 @@ async def _nothing() -> None:
     pass
 
 
-def create_app(
-    state: ServiceState,
-    *,
-    load: Callable[[], Awaitable[None]] = _nothing,
-    write_log: Callable[[str], None] = lambda line: print(line, file=sys.stderr),
-) -> FastAPI:
+def create_app(state: ServiceState, load: Callable[[], Awaitable[None]] = _nothing) -> FastAPI:
     """Return the application; it answers 503 until a run is opened.
 
     `load` opens the run, and others after it: it is called when the application starts, which does not wait for it, and
-    cancelled when it ends. `write_log` takes one line for each request.
+    cancelled when it ends.
     """
     config = state.config
 
@@ -77,7 +71,7 @@ def create_app(
     app.add_middleware(BodyLimit, max_bytes=config.max_body, timeout_s=config.timeout_s)
     if config.token:
         app.add_middleware(BearerToken, token=config.token)
-    app.add_middleware(RequestLog, write=write_log, metrics=state.metrics, log_questions=config.log_questions)
+    app.add_middleware(RequestLog, metrics=state.metrics, log_questions=config.log_questions)
     app.add_middleware(SecurityHeaders)
     made = app.openapi
     app.openapi = lambda: add_problem_schema(made())

@@ -24,7 +24,7 @@ from statgraph.law.records import Question
 from statgraph.law.titles import number_or_title
 from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs.article_store import ArticleStore
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 MAX_EXAMPLES = 6
 LONGEST_EXAMPLE = 120
@@ -52,7 +52,7 @@ class Neighbourhood:
     cut: bool
 
 
-class Surroundings:
+class ArticleGraph:
     """The graph around each article, for drawing; what the training questions cite and is gone is left out."""
 
     def __init__(self, articles: ArticleStore, article_rows: Mapping[str, int], questions: Sequence[Question]):
@@ -144,26 +144,25 @@ class LoadedRun:
         tree: the headings above them.
         article_rows: the row of each article id.
         heading_ids: the id in addresses of each heading of the tree; `heading_rows` leads back.
-        surroundings: the graph around each article.
+        graph: the graph around each article.
     """
 
     def __init__(self, run: Path, **how: Any):
-        opened = Run.read(run)
+        opened = RunFolder.read(run)
         self.folder, self.name = run, run.resolve().name
         self.corpus, self.language = opened.corpus.name, opened.corpus.language
         self.retriever = Retriever.of(opened, **how)
         self.articles = self.retriever.articles
         self.outlines, self.tree = self.articles.outlines, self.articles.tree
-        if self.articles.has_structure:
-            self.articles.structure  # noqa: B018 -- read now: another process may put a new run in its place
+        self.articles.structure  # noqa: B018 -- read now: another process may put a new run in its place
         self.article_rows = {outline.article_id: row for row, outline in enumerate(self.outlines)}
         self.heading_ids = tuple(heading_id_of(heading.path) for heading in self.tree.headings)
         self.heading_rows = {heading_id: row for row, heading_id in enumerate(self.heading_ids)}
-        # None without a graph, or from before they were kept; all members of an ensemble have the same questions.
+        # None without a graph; all members of an ensemble have the same questions.
         inputs = [opened.graph_inputs, *sorted(opened.members.glob(f"*/{opened.graph_inputs.name}"))]
         kept = next((folder for folder in inputs if folder.is_dir()), None)
         questions = () if kept is None else read_graph_inputs(kept).questions
-        self.surroundings = Surroundings(self.articles, self.article_rows, questions)
+        self.graph = ArticleGraph(self.articles, self.article_rows, questions)
 
     def __len__(self) -> int:
         return len(self.outlines)
@@ -172,7 +171,7 @@ class LoadedRun:
     def examples(self) -> list[str]:
         """Return a few short questions, spread over the law: training questions; without any, rubrics and headings, of
         those that a search finds an article for which stands under them."""
-        short = [question.text for question in self.surroundings.questions if len(question.text) <= LONGEST_EXAMPLE]
+        short = [question.text for question in self.graph.questions if len(question.text) <= LONGEST_EXAMPLE]
         if short:
             return _spread(short, MAX_EXAMPLES)
         rubrics = [outline.rubric for outline in self.outlines]
@@ -229,14 +228,12 @@ class LoadedRun:
         counts = np.bincount(self.tree.article_parents[allowed.rows], minlength=len(self.tree.headings))
         return self.tree.sums_below(counts.tolist())
 
-    def heading_path(self, heading_id: str | None) -> tuple[str, ...]:
-        """Return the path of the heading with an id; none for None.
+    def heading_path(self, heading_id: str) -> tuple[str, ...]:
+        """Return the path of the heading with an id.
 
         Raises:
             UsageError: if there is no such heading.
         """
-        if heading_id is None:
-            return ()
         row = self.heading_rows.get(heading_id)
         if row is None:
             raise UsageError(f"heading '{heading_id}': no heading has this id; take one from /api/headings")

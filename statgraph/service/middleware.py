@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import secrets
 import time
-import traceback
-from collections.abc import Callable
 from datetime import UTC, datetime
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -139,17 +138,18 @@ _METHODS = ("GET", "POST", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _QUESTIONS = (1, 2, 4, 8, 16, 32, 64)
+_LOG = logging.getLogger("statgraph.service")
 
 
 class Metrics:
-    """Requests by route and status and how long they took, and prometheus_client's own objects for the rest."""
+    """What `/metrics` reports; a registry of its own for each service."""
 
     def __init__(self):
-        self._registry = registry = CollectorRegistry()
-        self._requests = Counter(
+        self.registry = registry = CollectorRegistry()
+        self.requests = Counter(
             "statgraph_requests", "Requests answered.", ["method", "route", "status"], registry=registry
         )
-        self._seconds = Histogram(
+        self.seconds = Histogram(
             "statgraph_request_seconds",
             "Seconds from a request to the end of its answer.",
             ["route"],
@@ -162,26 +162,16 @@ class Metrics:
             "statgraph_batch_questions", "Questions searched together.", buckets=_QUESTIONS, registry=registry
         )
 
-    def answered(self, *, method: str, route: str, status: int, seconds: float) -> None:
-        """Count a request."""
-        self._requests.labels(method, route, str(status)).inc()
-        self._seconds.labels(route).observe(seconds)
-
-    def text(self) -> bytes:
-        """Return all metrics in Prometheus's text format."""
-        return generate_latest(self._registry)
-
 
 class RequestLog:
-    """Writes a line for each request: time, method, path, status, milliseconds, bytes. The query string is left out,
-    for the page's holds the question; `log_questions` puts it into a search's line.
+    """Logs and counts each request: method, path, status, milliseconds, bytes. The query string is left out, for the
+    page's holds the question; `log_questions` puts it into a search's line.
     """
 
-    def __init__(self, app: ASGIApp, *, write: Callable[[str], None], metrics: Metrics, log_questions: bool):
+    def __init__(self, app: ASGIApp, *, metrics: Metrics, log_questions: bool):
         self._app = app
-        self._write = write
         self._metrics = metrics
-        self._log_questions = log_questions
+        self._left_by_routes = (QUESTION, WARNING) if log_questions else (WARNING,)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -206,25 +196,34 @@ class RequestLog:
                 await answer(scope, receive, counted_send)
         finally:
             seconds = time.perf_counter() - start
-            line = {
-                "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
-                "method": scope["method"],
-                "path": scope["path"],
-                "status": status,
-                "ms": round(1000 * seconds, 1),
-                "bytes": sent,
-            }
-            if self._log_questions and QUESTION in state:
-                line["question"] = state[QUESTION]
-            if WARNING in state:
-                line["warning"] = state[WARNING]
-            if fault is not None:
-                line["error"] = "".join(traceback.format_exception(fault))
-            self._write(json.dumps(line))
-            self._metrics.answered(
-                method=scope["method"] if scope["method"] in _METHODS else "other",
-                # With names in place of ids: each article would be a figure of its own.
-                route=getattr(scope.get("route"), "path", UNKNOWN_ROUTE),
-                status=status,
-                seconds=seconds,
-            )
+            line = {"method": scope["method"], "path": scope["path"], "status": status}
+            line |= {"ms": round(1000 * seconds, 1), "bytes": sent}
+            line |= {name: state[name] for name in self._left_by_routes if name in state}
+            _LOG.info("request", line, exc_info=fault)
+            method = scope["method"] if scope["method"] in _METHODS else "other"
+            # With names in place of ids: each article would be a figure of its own.
+            route = getattr(scope.get("route"), "path", UNKNOWN_ROUTE)
+            self._metrics.requests.labels(method, route, str(status)).inc()
+            self._metrics.seconds.labels(route).observe(seconds)
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a record: a request's values, or level and message, with the time and the traceback, if any."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        values = {"level": record.levelname.lower(), "message": record.getMessage()}
+        line = {"time": time, **(record.args if isinstance(record.args, dict) else values)}
+        if record.exc_info:
+            line["error"] = self.formatException(record.exc_info)
+        return json.dumps(line)
+
+
+def log_as_json_lines() -> None:
+    """Log requests, and the warnings of uvicorn and asyncio, such as a request that is not HTTP, on standard error."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonLines())
+    for logger in (_LOG, logging.getLogger("uvicorn.error"), logging.getLogger("asyncio")):
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(logging.INFO if logger is _LOG else logging.WARNING)

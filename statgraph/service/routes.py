@@ -9,9 +9,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi import Query as QueryParameter
 from fastapi.concurrency import run_in_threadpool
-from prometheus_client import CONTENT_TYPE_LATEST
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from statgraph.law.query import Query
+from statgraph.law.query import LIMITS, PATH, Query
 from statgraph.law.validity import TODAY
 from statgraph.retrieval.search.hits import nothing_fits
 from statgraph.service import answers, schemas
@@ -48,29 +48,7 @@ Day = Annotated[
 ]
 HeadingId = Annotated[str, Path(description="12 hex digits, as every answer gives them.")]
 
-# Where an answer leads, as links of the OpenAPI document: an article that was found can be read, drawn and marked.
-READ, DRAW = "article_api_articles__article_id__get", "graph_api_graph__article_id__get"
-OPEN, MARK = "heading_api_headings__heading_id__get", "feedback_api_feedback_post"
-
 router = APIRouter()
-
-
-def linked(*, article: str | None = None, heading: str | None = None, asked: bool = False) -> dict:
-    """Return the part of an operation's `responses` that links its answer, from JSON pointers to the ids of an article
-    and a heading in it; where the request held a question (`asked`), the article can be marked as an answer."""
-    links = {}
-    if article is not None:
-        named = {"article_id": f"$response.body#{article}"}
-        links |= {
-            "read": {"operationId": READ, "parameters": named},
-            "draw": {"operationId": DRAW, "parameters": named},
-        }
-        if asked:
-            mark = {"question": "$request.body#/question", **named, "right": True}
-            links["mark"] = {"operationId": MARK, "requestBody": mark}
-    if heading is not None:
-        links["open"] = {"operationId": OPEN, "parameters": {"heading_id": f"$response.body#{heading}"}}
-    return {200: {"links": links}}
 
 
 @router.get("/api/about", responses=documented(422, 503))
@@ -82,16 +60,14 @@ async def about(run: Run, state: State, as_of: Day = None) -> schemas.About:
 
 @router.post(
     "/api/search",
-    responses=documented(400, 422, 503, 504)
-    | linked(article="/hits/0/article_id", heading="/hits/0/headings/0/heading_id", asked=True),
+    responses=documented(400, 422, 503, 504),
 )
 async def search(asked: schemas.SearchRequest, request: Request, opened: Opened, state: State) -> schemas.SearchAnswer:
     """Find the articles that answer a question."""
     run = opened.loaded_run
     start = time.perf_counter()
     setattr(request.state, QUESTION, asked.question)
-    heading = run.heading_path(asked.heading)
-    query = Query(asked.question, asked.k, codes=asked.codes, heading=heading, as_of=asked.as_of or TODAY)
+    query = Query(asked.question, **_limits(run, asked))
     allowed = run.retriever.allowed(query)
     if asked.explain and state.config.rewriter is not None:
         raise ProblemError(422, "explain: this service rewrites questions, and explains no fused hits; leave it out")
@@ -100,8 +76,8 @@ async def search(asked: schemas.SearchRequest, request: Request, opened: Opened,
         setattr(request.state, WARNING, warning)
     explanations = await state.explain(opened, query, hits) if asked.explain else None
     found = await run_in_threadpool(answers.hit_answers, run, asked.question, hits, explanations)
-    unknown = await run_in_threadpool(run.retriever.unknown_articles, query)
-    corrected = await run_in_threadpool(run.retriever.corrected_words, query)
+    unknown = await run_in_threadpool(run.retriever.unknown_articles, asked.question)
+    corrected = await run_in_threadpool(run.retriever.corrected_words, asked.question)
     took_ms = 1000 * (time.perf_counter() - start)
     searched = len(run) if allowed is None else len(allowed)
     return schemas.SearchAnswer(
@@ -118,7 +94,7 @@ async def search(asked: schemas.SearchRequest, request: Request, opened: Opened,
 
 @router.get(
     "/api/articles/{article_id:path}",
-    responses=documented(404, 422, 503) | linked(article="/next/article_id", heading="/headings/0/heading_id"),
+    responses=documented(404, 422, 503),
 )
 async def article(article_id: ArticleId, run: Run) -> schemas.ArticleAnswer:
     """An article in full, with its neighbours and references."""
@@ -143,7 +119,7 @@ async def remove_article(article_id: ArticleId, run: Run, state: State) -> schem
     return await _edited(state, run, remove=[article_id])
 
 
-@router.get("/api/headings", responses=documented(422, 503) | linked(heading="/headings/0/heading_id"))
+@router.get("/api/headings", responses=documented(422, 503))
 async def codes(run: Run, as_of: Day = None) -> schemas.HeadingsAnswer:
     """The codes."""
     return answers.headings_answer(run, None, as_of or TODAY)
@@ -151,7 +127,7 @@ async def codes(run: Run, as_of: Day = None) -> schemas.HeadingsAnswer:
 
 @router.get(
     "/api/headings/{heading_id}",
-    responses=documented(404, 422, 503) | linked(article="/articles/0/article_id", heading="/headings/0/heading_id"),
+    responses=documented(404, 422, 503),
 )
 async def heading(heading_id: HeadingId, run: Run, as_of: Day = None) -> schemas.HeadingsAnswer:
     """A heading with what is directly under it."""
@@ -201,7 +177,7 @@ async def ready(run: Run) -> schemas.Status:
 )
 async def metrics(state: State) -> Response:
     """The service's metrics, in Prometheus's text format."""
-    return Response(state.metrics.text(), media_type=CONTENT_TYPE_LATEST)
+    return Response(generate_latest(state.metrics.registry), media_type=CONTENT_TYPE_LATEST)
 
 
 async def _edited(state: ServiceState, run: LoadedRun, **edits: object) -> schemas.Changed:
@@ -212,6 +188,12 @@ async def _edited(state: ServiceState, run: LoadedRun, **edits: object) -> schem
 
     await state.change(change)
     return schemas.Changed(articles=len(state.current.loaded_run))
+
+
+def _limits(run: LoadedRun, asked: schemas.SearchRequest) -> dict[str, object]:
+    """Return the limits that a request gives, with the path of a heading in place of its id."""
+    given = {name: value for name in LIMITS if (value := getattr(asked, name)) is not None}
+    return given | {name: run.heading_path(given[name]) for name in given if LIMITS[name].kind == PATH}
 
 
 def _article_row(run: LoadedRun, article_id: str) -> int:

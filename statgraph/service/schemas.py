@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import date
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
+from statgraph.law.query import COUNT, DAY, LIMITS, PATH, TEXTS
 from statgraph.retrieval.lexical.bm25 import TermWeight
 from statgraph.retrieval.search.hits import UNLIKELY, Contribution
 
 MAX_QUESTION = 20_000
 MAX_K = 500
-DEFAULT_K = 10
 MAX_CODES = 100
 MAX_SHOWN = 2000
 MAX_COMMENT = 1000
@@ -30,15 +31,29 @@ class _Asked(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
 
-class SearchRequest(_Asked):
-    """A question, and which articles to search."""
+# By kind of a limit: its type, default and bounds in a request, and what its description adds.
+_LIMIT_KINDS = {
+    COUNT: (int, {"ge": 1, "le": MAX_K}, "."),
+    TEXTS: (list[str], {"max_length": MAX_CODES}, ", or any of several."),
+    PATH: (str | None, {"default": None, "max_length": MAX_ID}, ", by its id."),
+    DAY: (Day | None, {"default": None}, ": YYYY-MM-DD; default: today."),
+}
 
-    question: QuestionText = Field(examples=["Who gets the deposit back?"])
-    k: int = Field(DEFAULT_K, ge=1, le=MAX_K, description="How many hits.")
-    codes: list[str] = Field([], max_length=MAX_CODES, description="Titles of codes; empty for all.")
-    heading: str | None = Field(None, max_length=MAX_ID, description="Id of a heading: only articles under it.")
-    as_of: Day | None = Field(None, description="Only articles in force on this date; default: today.")
-    explain: bool = Field(False, description="Whether to explain why each hit was found, if the run can.")
+
+def _limit_fields() -> Iterator[tuple[str, tuple[object, object]]]:
+    for name, limit in LIMITS.items():
+        kind, bounds, note = _LIMIT_KINDS[limit.kind]
+        yield name, (kind, Field(**{"default": limit.default} | bounds, description=limit.help + note))
+
+
+SearchRequest = create_model(
+    "SearchRequest",
+    __base__=_Asked,
+    __doc__="A question, and which articles to search.",
+    question=(QuestionText, Field(examples=["Who gets the deposit back?"])),
+    **dict(_limit_fields()),
+    explain=(bool, Field(False, description="Whether to explain why each hit was found, if the run can.")),
+)
 
 
 class FeedbackRequest(_Asked):
@@ -101,6 +116,9 @@ class About(BaseModel):
     explains: bool
     signals: dict[str, dict[str, str]] = Field(
         description="Of an ensemble: what each source of its contributions says of an article, by language."
+    )
+    limits: dict[str, dict[str, str]] = Field(
+        description="What the page calls the limits of a search that have no place of their own there, by language."
     )
     feedback: bool
     version: str

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import json
 import logging
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from statgraph.errors import RunError, StatgraphError, UsageError, described, reason_of
 from statgraph.formats.download import is_loopback
 from statgraph.runs import parts
 from statgraph.runs.folders import served_run
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.service.app import create_app
 from statgraph.service.config import TOKEN_VARIABLE, ServiceConfig
 from statgraph.service.loaded_run import LoadedRun
+from statgraph.service.middleware import log_as_json_lines
 from statgraph.service.state import ServiceState
 
 _LOG = logging.getLogger("uvicorn.error")
@@ -54,7 +51,7 @@ def serve(
         RunError: if the run cannot be loaded, or the port is taken.
         UsageError: if the host, the device or the precision is unknown or not available.
     """
-    Run.read(run)
+    RunFolder.read(run)
     state, fault, opened, opening = ServiceState(config), None, None, asyncio.Lock()
 
     async def open_run() -> None:
@@ -81,81 +78,23 @@ def serve(
         await _reload(reload, is_changed, open_run, lambda: announce(f"Serving {run} as it is now"))
 
     state.reopen = open_run
-    with served_run(run), bound_socket(host, port) as listener:
+    with served_run(run), bound_socket(host, port, config.timeout_s) as listener:
         if config.token is None and not is_loopback(host):
             announce(
                 f"Warning: {host} can be reached from other machines, and whoever reaches it may search and send "
                 f"feedback; set {TOKEN_VARIABLE} to require a token"
             )
         address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
-        server = _server(create_app(state, load=load), config)
+        server = _server(create_app(state, load), config)
         _run_until_signalled(server, listener)
     if fault is not None:
         raise fault
 
 
-class BoundedConnection(H11Protocol):
-    """uvicorn's connection by h11, closed where a client does not send all headers of a request in time, or does not
-    read its answer. A client that only says that it sends no more still gets its answer.
-
-    `BodyLimit` bounds the time of the body, uvicorn that between requests; `timeout_s` is for the headers, and for each
-    time that the answer waits to be taken.
-    """
-
-    def __init__(self, *arguments, timeout_s: float, **options):
-        super().__init__(*arguments, **options)
-        self._timeout_s = timeout_s
-        self._headers_due: asyncio.TimerHandle | None = None
-        self._answer_due: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:
-        """Begin to wait for the first request."""
-        super().connection_made(transport)
-        self._wait_for_headers()
-
-    def data_received(self, data: bytes) -> None:
-        """Take what the client sends."""
-        super().data_received(data)
-        if self._is_asked:
-            self._headers_due = _cancelled(self._headers_due)
-        elif self._headers_due is None:
-            self._wait_for_headers()
-
-    def eof_received(self) -> bool:
-        """Return whether the connection stays open: an answer is on its way to who has asked all there is to ask."""
-        return self._is_asked and not self.cycle.more_body
-
-    def pause_writing(self) -> None:
-        """Begin to wait for the client to read."""
-        self.flow.pause_writing()
-        self._answer_due = self.loop.call_later(self._timeout_s, self.transport.abort)
-
-    def resume_writing(self) -> None:
-        """Go on: the client has read."""
-        self.flow.resume_writing()
-        self._answer_due = _cancelled(self._answer_due)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """End all waiting."""
-        self._headers_due, self._answer_due = _cancelled(self._headers_due), _cancelled(self._answer_due)
-        super().connection_lost(exc)
-
-    @property
-    def _is_asked(self) -> bool:
-        return self.cycle is not None and not self.cycle.response_complete
-
-    def _wait_for_headers(self) -> None:
-        self._headers_due = self.loop.call_later(self._timeout_s, self.transport.close)
-
-
-def _cancelled(timer: asyncio.TimerHandle | None) -> None:
-    if timer is not None:
-        timer.cancel()
-
-
 @contextmanager
-def bound_socket(host: str, port: int) -> Iterator[socket.socket]:
-    """Yield a socket that listens at an address.
+def bound_socket(host: str, port: int, timeout_s: float) -> Iterator[socket.socket]:
+    """Yield a socket that listens at an address. The system ends the connection of a client that does not take its
+    answer within the time.
 
     Raises:
         RunError: if the port is taken or needs more rights.
@@ -168,6 +107,8 @@ def bound_socket(host: str, port: int) -> Iterator[socket.socket]:
         raise UsageError(f"--host {host}: {reason}; give an address of this machine") from None
     with socket.socket(family, kind, protocol) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # of Linux; connections inherit it
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(1000 * timeout_s))
         try:
             listener.bind(address)
             listener.listen(_BACKLOG)
@@ -221,10 +162,24 @@ def _reload_signal() -> asyncio.Event:
 
 
 def _server(app: FastAPI, config: ServiceConfig) -> uvicorn.Server:
-    _log_as_json_lines()
+    log_as_json_lines()
+    stalled: set[tuple] = set()
+
+    async def close_stalled() -> None:
+        """Close the connections on which no request has begun since the last call."""
+        nonlocal stalled
+        waiting = {
+            (connection, connection.cycle)  # which is that of the last request
+            for connection in server.server_state.connections
+            if connection.cycle is None or connection.cycle.response_complete
+        }
+        for connection, _ in waiting & stalled:
+            connection.transport.close()
+        stalled = waiting
+
     settings = uvicorn.Config(
         app,
-        http=partial(BoundedConnection, timeout_s=config.timeout_s),
+        http="h11",
         ws="none",
         lifespan="on",
         log_config=None,
@@ -232,8 +187,11 @@ def _server(app: FastAPI, config: ServiceConfig) -> uvicorn.Server:
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=int(config.timeout_s + _GRACE_S),
+        callback_notify=close_stalled,
+        timeout_notify=config.timeout_s,
     )
-    return uvicorn.Server(settings)
+    server = uvicorn.Server(settings)
+    return server
 
 
 def _run_until_signalled(server: uvicorn.Server, listener: socket.socket) -> None:
@@ -244,20 +202,3 @@ def _run_until_signalled(server: uvicorn.Server, listener: socket.socket) -> Non
             server.run(sockets=[listener])
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-class _JsonLines(logging.Formatter):
-    def format(self, record: logging.LogRecord) -> str:
-        time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        line = {"time": time, "level": record.levelname.lower(), "message": record.getMessage()}
-        if record.exc_info:
-            line["error"] = self.formatException(record.exc_info)
-        return json.dumps(line)
-
-
-def _log_as_json_lines() -> None:
-    """Log the warnings of uvicorn and asyncio, such as a request that is not HTTP, as JSON lines too."""
-    handler = logging.StreamHandler()
-    handler.setFormatter(_JsonLines())
-    for logger in (_LOG, logging.getLogger("asyncio")):
-        logger.handlers, logger.propagate, logger.level = [handler], False, logging.WARNING

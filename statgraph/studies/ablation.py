@@ -24,13 +24,10 @@ from statgraph.retrieval.ranking.fixed import FixedRanker, signal_weights
 from statgraph.retrieval.ranking.learnt import ranked, with_trees
 from statgraph.retrieval.search.ensemble_run import read_ensemble
 from statgraph.retrieval.signals.centring import Centre
-from statgraph.retrieval.signals.dense import DenseSignal
-from statgraph.retrieval.signals.lexical import LexicalSignal
-from statgraph.retrieval.signals.maxsim import MaxSimSignal
 from statgraph.retrieval.signals.signal import Signal
 from statgraph.runs.folders import is_finished, is_unfinished
 from statgraph.runs.kind import kind_of
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.studies.running import CorpusRuns, PlannedRun, run_id
 from statgraph.studies.spec import RowSpec, TableSpec
 from statgraph.studies.store import RunResult
@@ -80,7 +77,7 @@ class _Trained:
         keeps_first: whether the fixed ranker's best stay first.
     """
 
-    run: Run
+    run: RunFolder
     whole: _Part
     learnt_from: Sequence[_Part]
     questions: Sequence[Question]
@@ -105,7 +102,7 @@ class AblationRuns(CorpusRuns):
         ranks = _without(trained, planned.row.without, self.corpus)
         metrics = self._metrics_of(ranks)
         step = {"name": "row", "seconds": round(time.perf_counter() - start, 1), "peak_mib": peak_memory_mib()}
-        about = self._about(planned, Run.read(trained.run.folder), False) | {
+        about = self._about(planned, RunFolder.read(trained.run.folder), False) | {
             "config": artifacts.as_json(planned.config.to_dict()),
             "without": planned.row.without,
             "trees": ranks.trees,
@@ -130,12 +127,12 @@ class AblationRuns(CorpusRuns):
         fixed = replace(config, ranker=replace(config.ranker, kind="fixed"))
         if not is_finished(folder):
             train_run(corpus, fixed, folder, replace(options, resume=is_unfinished(folder)))
-        run = Run.read(folder)
+        run = RunFolder.read(folder)
         cross_fit = learns_from(config.ranker, corpus) == "cross-fit"
         questions, _ = questions_to_learn_from(corpus, "train" if cross_fit else "dev")
         n_train = len(corpus.split("train"))
 
-        def read(part: Run, held_out: Sequence[Question]) -> _Part:
+        def read(part: RunFolder, held_out: Sequence[Question]) -> _Part:
             n_unseen = sum(question.question_set == MAIN_SET for question in held_out) if cross_fit else 0
             ensemble = read_ensemble(part, len(corpus.articles), device=config.device)
             return _Part(ensemble, n_train - n_unseen, held_out)
@@ -215,16 +212,16 @@ def _reduced(part: _Part, without: str, config: RunConfig) -> _Part:
 def _misreading(signal: Signal, without: str) -> Signal:
     """Return a signal that counts words without correcting them or without doubting itself, or one of an untrained
     encoder that takes nothing from questions; others as they are."""
-    if without == DOUBT and isinstance(signal, LexicalSignal):
-        return type(signal)(signal.bm25)
     signal = copy.copy(signal)
-    if without == TYPING and isinstance(signal, LexicalSignal):
+    if without == DOUBT:
+        signal.doubt = 0.0
+    elif without == TYPING and signal.bm25 is not None:
         signal.bm25 = copy.copy(signal.bm25)
         signal.bm25.reader = None
-    elif without == CENTRING and isinstance(signal, DenseSignal):
+    elif without == CENTRING:
         signal.centre = Centre()
-    elif without == CENTRING and isinstance(signal, MaxSimSignal):
-        signal.member = _misreading(signal.member, without)
+        if signal.member is not None:
+            signal.member = _misreading(signal.member, without)
     return signal
 
 

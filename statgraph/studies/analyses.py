@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
 
 from statgraph.contrib.plots.figures import HEAT, new_panels, save_png
-from statgraph.contrib.plots.tuning import draw_grid
-from statgraph.contrib.tuning.bm25_grid import SPLIT, tuned_bm25
-from statgraph.contrib.tuning.grid import GridResult
+from statgraph.contrib.tuning.bm25_grid import SPLIT, GridResult, draw_grid, tuned_bm25
 from statgraph.errors import CorpusError
+from statgraph.evaluation.metrics import QUALITY
 from statgraph.law.records import Corpus
 from statgraph.retrieval.lexical.analysis import analyser
 from statgraph.studies.spec import GRID, SIMILARITY
@@ -22,17 +20,9 @@ DISTANCES = (1, 2, 5, 10, 50, 100)
 RANDOM_PAIRS = 10_000
 
 
-@dataclass(frozen=True)
-class Analysis:
-    """The outcome of an analysis, as Markdown lines and as JSON values."""
-
-    lines: Sequence[str]
-    values: Mapping[str, object]
-
-
-def article_similarity(corpus: Corpus, picture: Path) -> Analysis:
+def article_similarity(corpus: Corpus, picture: Path) -> dict[str, object]:
     """Return the mean TF-IDF cosine similarity of articles by how far apart they are in their code, against that of
-    random pairs; draw the first articles of the first code against each other (G-DSR, figure 3).
+    random pairs, as JSON values; draw the first articles of the first code against each other (G-DSR, figure 3).
 
     Raises:
         CorpusError: if no code has two articles.
@@ -62,9 +52,12 @@ def article_similarity(corpus: Corpus, picture: Path) -> Analysis:
     by_code = {name: _by_code(vectors, code_of, *ends) for name, ends in pairs.items()}
 
     shown, code = codes[0][:SHOWN_ARTICLES], corpus.articles[codes[0][0]].code
-    title = f"{len(shown)} consecutive articles, {code}"
-    _draw_similarity((vectors[shown] @ vectors[shown].T).toarray(), title, picture)
-    return _analysis(SIMILARITY, {"by_code": by_code})
+    figure, (axes,) = new_panels(5.6, 4.8)
+    axes.set_title(f"{len(shown)} consecutive articles, {code}", fontsize=11)
+    image = axes.imshow((vectors[shown] @ vectors[shown].T).toarray(), cmap=HEAT, interpolation="nearest")
+    figure.colorbar(image, ax=axes, label="similarity")
+    save_png(figure, picture)
+    return {"analysis": SIMILARITY, "by_code": by_code}
 
 
 def _similarity_lines(values: Mapping) -> list[str]:
@@ -83,13 +76,13 @@ def _similarity_lines(values: Mapping) -> list[str]:
     return lines
 
 
-def bm25_over_grid(corpus: Corpus, picture: Path) -> Analysis:
-    """Return BM25's dev recall for each k1 and b, and draw it (G-DSR, figure 4)."""
+def bm25_over_grid(corpus: Corpus, picture: Path) -> dict[str, object]:
+    """Return BM25's dev recall for each k1 and b as JSON values, and draw it (G-DSR, figure 4)."""
     grid = tuned_bm25(corpus, select_by="R@200")
     draw_grid(grid, corpus, picture)
-    kept = {name: grid.by_question[name] for name in dict.fromkeys((grid.metric, grid.tie_breaker)) if name}
-    about = {"metric": grid.metric, "tie_breaker": grid.tie_breaker, "k1s": grid.k1s, "bs": grid.bs}
-    return _analysis(GRID, {**about, "by_question": kept})
+    kept = {name: grid.by_question[name] for name in dict.fromkeys((grid.metric, QUALITY))}
+    about = {"analysis": GRID, "metric": grid.metric, "tie_breaker": QUALITY, "k1s": grid.k1s, "bs": grid.bs}
+    return {**about, "by_question": kept}
 
 
 def _grid_lines(values: Mapping) -> list[str]:
@@ -98,7 +91,7 @@ def _grid_lines(values: Mapping) -> list[str]:
     means = {
         name: np.array(points).mean(axis=1).reshape(len(k1s), len(bs)) for name, points in values["by_question"].items()
     }
-    grid = GridResult(k1s, bs, means, values["metric"], values["tie_breaker"])
+    grid = GridResult(k1s, bs, means, values["metric"])
     return [
         f"{grid.metric} on {SPLIT}, %. Best: k1 = {grid.best.k1:g}, b = {grid.best.b:g}.",
         "",
@@ -111,22 +104,10 @@ def _grid_lines(values: Mapping) -> list[str]:
     ]
 
 
-ANALYSES: Mapping[str, Callable[[Corpus, Path], Analysis]] = {SIMILARITY: article_similarity, GRID: bm25_over_grid}
+# From a corpus, and the file of a picture, to JSON values.
+ANALYSES = {SIMILARITY: article_similarity, GRID: bm25_over_grid}
 # From the values of each code or question to the lines that follow from them.
 LINES: Mapping[str, Callable[[Mapping], list[str]]] = {SIMILARITY: _similarity_lines, GRID: _grid_lines}
-
-
-def _analysis(name: str, values: Mapping[str, object]) -> Analysis:
-    return Analysis(LINES[name](values), {"analysis": name, **values})
-
-
-def _draw_similarity(matrix: np.ndarray, title: str, path: Path) -> None:
-    """Write a matrix of similarities (articles, articles) as a PNG file, row 0 at the top."""
-    figure, (axes,) = new_panels(5.6, 4.8)
-    axes.set_title(title, fontsize=11)
-    image = axes.imshow(matrix, cmap=HEAT, interpolation="nearest")
-    figure.colorbar(image, ax=axes, label="similarity")
-    save_png(figure, path)
 
 
 def _unequal(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

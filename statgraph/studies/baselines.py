@@ -20,7 +20,7 @@ from statgraph.retrieval.ranking.learnt import ranked
 from statgraph.retrieval.search.ensemble_run import read_ensemble
 from statgraph.retrieval.search.retriever import Retriever
 from statgraph.studies.ablation import AblationRuns, held_out_features
-from statgraph.studies.running import Alone, CorpusRuns, PlannedRun
+from statgraph.studies.running import Alone, CorpusRuns, PlannedRun, best_bm25
 from statgraph.studies.store import RunResult
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.learning import questions_to_learn_from
@@ -158,10 +158,6 @@ class BaselineRuns(CorpusRuns):
         named = dict(zip(grid, chosen, strict=True))
         return Scored(ranker(named), named)
 
-    def _variants(self, planned: PlannedRun) -> list[str]:
-        baseline = planned.row.baseline
-        return super()._variants(planned) + ([f"baseline {baseline}"] if baseline else [])
-
 
 def _fields(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions):
     run, resumed = runs.trained(planned, options)
@@ -189,7 +185,7 @@ def _feedback(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions)
 
 def _fused(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions, grid: Mapping, fuse: Callable):
     run, resumed = runs.trained(planned, options)
-    tuned = runs.best_bm25(stop_words=False)
+    tuned = best_bm25(runs.corpus, runs.store, heading_path=True, stop_words=False)
     words = WordCounts(runs.corpus, stop_words=False)
     by_words, by_vectors = _bm25(words, tuned), _by_vectors(Retriever.of(run), len(runs.corpus.articles))
 

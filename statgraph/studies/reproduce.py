@@ -18,11 +18,11 @@ from statgraph.runs.folders import folder_name
 from statgraph.runs.kind import kind_of
 from statgraph.runs.provenance import commit
 from statgraph.studies.ablation import AblationRuns, with_signal_rows
-from statgraph.studies.analyses import ANALYSES
+from statgraph.studies.analyses import ANALYSES, LINES
 from statgraph.studies.baselines import BaselineRuns
 from statgraph.studies.rendering import About, corpus_line, draw_rows, main_tables, opening, table_text
 from statgraph.studies.running import PlannedRun, machine, planned_runs, with_tuned_bm25
-from statgraph.studies.spec import GRID, TableSpec, measurable_on, short_name, without_metrics
+from statgraph.studies.spec import GRID, TableSpec, measurable_on, short_name
 from statgraph.studies.store import RunBusyError, RunResult, RunStore
 from statgraph.studies.summary import summaries
 from statgraph.studies.table_files import MARKDOWN, VALUES, runs_of, table_values, write_values
@@ -150,7 +150,9 @@ def _write_table(
 ) -> list[str]:
     """Write the table without the metrics that the corpus is too small for; return its main part."""
     n_articles = len(corpus.articles)
-    spec = without_metrics(request.spec, left_out(n_articles))
+    spec = request.spec
+    shown, drawn = (tuple(n for n in names if n not in left_out(n_articles)) for names in (spec.metrics, spec.figure))
+    spec = replace(spec, metrics=shown, figure=drawn)
     rows = summaries(spec, results)
     runs = runs_of(rows).values()
     about = About(
@@ -158,8 +160,8 @@ def _write_table(
         split=f"{request.split} ({len(corpus.split(request.split)):,} questions)",
         seeds=request.seeds,
         command=request.command,
-        commits=_distinct(commit for result in runs for commit in _commits(result)),
-        machines=_distinct(result.about["machine"] for result in runs),
+        commits=tuple(dict.fromkeys(commit for result in runs for commit in _commits(result))),
+        machines=tuple(dict.fromkeys(result.about["machine"] for result in runs)),
         missing=missing,
         left_out=left_out_note(n_articles),
     )
@@ -173,7 +175,6 @@ def _write_table(
 
 def _analysed(request: Request, corpus: Corpus, folder: Path) -> Reproduced:
     spec = request.spec
-    analysis = ANALYSES[spec.analysis](corpus, folder / PICTURE)
     about = About(
         corpus=corpus_line(corpus),
         split="dev" if spec.analysis == GRID else "none: articles alone",
@@ -182,18 +183,16 @@ def _analysed(request: Request, corpus: Corpus, folder: Path) -> Reproduced:
         commits=(commit(),),
         machines=(machine("cpu"),),
     )
-    lines = [*opening(spec, about), *analysis.lines, "", f"![{spec.title}]({PICTURE})"]
-    values = {"table": spec.name, "title": spec.title, "source": spec.source, "about": asdict(about)}
+    found = ANALYSES[spec.analysis](corpus, folder / PICTURE)
+    values = {"table": spec.name, "title": spec.title, "source": spec.source, "about": asdict(about), **found}
+    main = LINES[spec.analysis](values)
+    lines = [*opening(spec, about), *main, "", f"![{spec.title}]({PICTURE})"]
     artifacts.write_text(folder / MARKDOWN, "\n".join(lines) + "\n")
-    write_values(folder / VALUES, values | dict(analysis.values))
-    return Reproduced(folder, list(analysis.lines), ())
+    write_values(folder / VALUES, values)
+    return Reproduced(folder, main, ())
 
 
 def _commits(result: RunResult) -> list[str]:
     """Return the commits that a run and the members which it reused were trained at."""
     taken = [member["commit"] for member in result.about.get("taken", ())]
     return [result.about["commit"], *filter(None, taken)]
-
-
-def _distinct(values: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(values))

@@ -23,17 +23,15 @@ from statgraph.law.records import MAIN_SET, Corpus
 from statgraph.retrieval.search.ensemble_run import read_ensemble
 from statgraph.retrieval.search.evaluating import SplitMetrics, sets_of_split
 from statgraph.retrieval.search.retriever import Retriever
-from statgraph.retrieval.signals.signal import Asked, Signal
+from statgraph.retrieval.signals.signal import QuestionBatch, Signal
 from statgraph.runs import parts
 from statgraph.runs.folders import is_finished
 from statgraph.runs.kind import kind_of
 from statgraph.runs.provenance import commit, published
-from statgraph.runs.run import Run
-from statgraph.studies.given_away import GivenAway
-from statgraph.studies.run_cache import KeptRuns
+from statgraph.runs.run import RunFolder
 from statgraph.studies.spec import RowSpec, TableSpec
-from statgraph.studies.store import FOLLOWED, RunResult, RunStore
-from statgraph.studies.summary import COMPARED_BY_SET, metrics_of_sets
+from statgraph.studies.store import FOLLOWED, KeptRuns, RunResult, RunStore
+from statgraph.studies.summary import COMPARED_BY_SET, GivenAway, metrics_of_sets
 from statgraph.systems.job import DEFAULT_OPTIONS, TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import regime_of, resolve_config, without_transformers
@@ -112,13 +110,14 @@ def with_tuned_bm25(spec: TableSpec, corpus: Corpus, store: RunStore) -> TableSp
         if not row.tuned:
             return row
         config = resolve_config(row.system, row.settings)
-        best = _best_bm25(corpus, store, heading_path=config.encoder.heading_path, stop_words=config.bm25.stop_words)
+        best = best_bm25(corpus, store, heading_path=config.encoder.heading_path, stop_words=config.bm25.stop_words)
         return replace(row, settings=(*row.settings, *(f"bm25.{name}={value:g}" for name, value in best.items())))
 
     return replace(spec, rows=tuple(map(tuned, spec.rows)))
 
 
-def _best_bm25(corpus: Corpus, store: RunStore, *, heading_path: bool, stop_words: bool) -> dict:
+def best_bm25(corpus: Corpus, store: RunStore, *, heading_path: bool, stop_words: bool) -> dict[str, float]:
+    """Return the k1 and b of the best dev quality, as found before or now."""
     without = {"no heading path": heading_path, "no stop words": stop_words}
     decided_by = [corpus.content_hash, *(what for what, kept in without.items() if not kept)]
     path = store.grids / f"{artifacts.key_of(decided_by)}.json"
@@ -136,7 +135,7 @@ class Alone:
 
     def rank(self, questions: Sequence[str], k: int) -> list[Ranked]:
         """Return the signal's best `k` articles for each question."""
-        return [answer.best(k, None) for answer in self._signal.ask(Asked(questions))]
+        return [proposal.candidates for proposal in self._signal.propose(QuestionBatch(questions), k, None)]
 
 
 @dataclass(frozen=True)
@@ -183,7 +182,7 @@ class CorpusRuns:
         metrics, signals = self._measured(run)
         return RunResult(metrics, self._about(planned, run, resumed), signals)
 
-    def trained(self, planned: PlannedRun, options: TrainingOptions) -> tuple[Run, bool]:
+    def trained(self, planned: PlannedRun, options: TrainingOptions) -> tuple[RunFolder, bool]:
         """Return (what a row's system trains, whether its training was begun before)."""
         folder = self.store.trained_folder(self._id(planned))
         resumed = (folder / parts.CONFIG).is_file()
@@ -193,11 +192,7 @@ class CorpusRuns:
             if planned.row.retrained:
                 how = replace(how, final=_followed(corpus, planned.config, folder, options), keep_test=True)
             train_run(corpus, planned.config, folder, how)
-        return Run.read(folder), resumed
-
-    def best_bm25(self, *, stop_words: bool) -> dict[str, float]:
-        """Return the k1 and b of the best dev quality over paths and texts."""
-        return _best_bm25(self.corpus, self.store, heading_path=True, stop_words=stop_words)
+        return RunFolder.read(folder), resumed
 
     def _claimed(self, planned: PlannedRun) -> str:
         """Return the id of what no other process may work on at the same time."""
@@ -207,18 +202,14 @@ class CorpusRuns:
         """Release what the runs of a table share."""
 
     def _id(self, planned: PlannedRun) -> str:
-        return run_id(planned.config, self.corpus.content_hash, self.split, *self._variants(planned))
-
-    def _variants(self, planned: PlannedRun) -> list[str]:
-        """Return what a result depends on beside configuration, corpus and split."""
-        # A corpus may get another question set, or its questions be put into sets.
-        sets = [name for name in sets_of_split(self.corpus, self.split) if name != MAIN_SET]
         row = planned.row
-        variants = [f"set {name}" for name in sets]
+        # A corpus may get another question set, or its questions be put into sets.
+        variants = [f"set {name}" for name in sets_of_split(self.corpus, self.split) if name != MAIN_SET]
         variants += ["without questions"] * row.without_questions + ["retrained"] * row.retrained
-        return variants + ([f"without {row.without}"] if row.without else [])
+        variants += [f"without {row.without}"] * bool(row.without) + [f"baseline {row.baseline}"] * bool(row.baseline)
+        return run_id(planned.config, self.corpus.content_hash, self.split, *variants)
 
-    def _measured(self, run: Run) -> tuple[SplitMetrics, dict[str, SplitMetrics]]:
+    def _measured(self, run: RunFolder) -> tuple[SplitMetrics, dict[str, SplitMetrics]]:
         """Return the metrics of a run and, of an ensemble, those of each signal alone."""
         device = run.config.device
         if not run.kind.has_members:
@@ -238,7 +229,7 @@ class CorpusRuns:
     def _given_away(self) -> GivenAway:
         return GivenAway(self.corpus)
 
-    def _about(self, planned: PlannedRun, run: Run, resumed: bool) -> dict[str, object]:
+    def _about(self, planned: PlannedRun, run: RunFolder, resumed: bool) -> dict[str, object]:
         return {
             "config": artifacts.as_json(run.config.to_dict()),
             "seed": planned.seed,
@@ -284,11 +275,11 @@ def _planned(row: RowSpec, seed: int, backbone: str, settings: Sequence[str]) ->
     return PlannedRun(row, seed, config, tuple(own))
 
 
-def _followed(corpus: Corpus, config: RunConfig, folder: Path, options: TrainingOptions) -> Run:
+def _followed(corpus: Corpus, config: RunConfig, folder: Path, options: TrainingOptions) -> RunFolder:
     """Return the run, trained beside a folder, whose number of epochs the run in that folder takes over."""
     beside = folder.with_name(FOLLOWED)
     if is_finished(beside):
-        return Run.read(beside)
+        return RunFolder.read(beside)
     return train_run(corpus, config, beside, replace(options, resume=(beside / parts.CONFIG).is_file()))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
@@ -92,15 +92,6 @@ def read_table(name: str) -> TableSpec:
     return table_of(name, yaml.safe_load(path.read_text(encoding="utf-8")))
 
 
-def without_metrics(spec: TableSpec, names: Collection[str]) -> TableSpec:
-    """Return the table without some metrics, in its figure too."""
-
-    def others(metrics: Iterable[str]) -> tuple[str, ...]:
-        return tuple(name for name in metrics if name not in names)
-
-    return replace(spec, metrics=others(spec.metrics), figure=others(spec.figure))
-
-
 def measurable_on(spec: TableSpec, split: str) -> TableSpec:
     """Return the table without the rows that are trained on a split."""
     return replace(spec, rows=tuple(row for row in spec.rows if not row.retrained or split == SPLITS[-1]))
@@ -118,21 +109,21 @@ def with_backbones(spec: TableSpec, backbones: tuple[str, ...]) -> TableSpec:
             raise UsageError(f"--backbones: {spec.name} has one backbone for all rows; name it with --backbone")
         return spec
     chosen = backbones or spec.backbones
+
+    def copy(row_name: str, backbone: str) -> str:
+        return row_name and f"{row_name}, {short_name(backbone)}"
+
     rows = [
-        replace(row, name=_copy(row.name, backbone), backbone=backbone, against=_copy(row.against, backbone))
+        replace(row, name=copy(row.name, backbone), backbone=backbone, against=copy(row.against, backbone))
         for row in spec.rows
         for backbone in chosen
     ]
-    return replace(spec, rows=tuple(rows), baseline=_copy(spec.baseline, chosen[0]))
+    return replace(spec, rows=tuple(rows), baseline=copy(spec.baseline, chosen[0]))
 
 
 def short_name(backbone: str) -> str:
     """Return the last part of a backbone's name: of a folder, a hub name or `embedded:NAME`."""
     return Path(backbone.rpartition(":")[2]).name
-
-
-def _copy(row_name: str, backbone: str) -> str:
-    return row_name and f"{row_name}, {short_name(backbone)}"
 
 
 def table_of(name: str, values: Mapping) -> TableSpec:

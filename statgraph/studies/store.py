@@ -1,21 +1,27 @@
-"""The finished and unfinished runs of all tables, one folder each, shared by every process that makes tables."""
+"""The runs of all tables, shared by every process that makes tables: one folder each, and the finished members of
+ensembles, which rows share."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.disk import held_folder
+from statgraph.config import RunConfig
 from statgraph.errors import RunError
+from statgraph.law.records import Corpus
 from statgraph.retrieval.search.evaluating import SplitMetrics
+from statgraph.runs.folders import link_run, refuse_full_folder
+from statgraph.runs.kind import kind_of
+from statgraph.runs.run import RunFolder
 
 RESULT, TRAINED, FOLLOWED = "result.json", "run", "followed"
+NOTHING_SHARED: Mapping[str, object] = {}
 
 
 class RunBusyError(RunError):
@@ -39,15 +45,18 @@ class RunResult:
         """Return a metric of each question of a stratum, (questions,) float64."""
         return self.metrics.metrics[metric][self.metrics.masks[stratum]]
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the result as JSON values."""
-        signals = {name: alone.to_dict() for name, alone in self.signals.items()}
-        return {**self.about, "questions": self.metrics.to_dict(), **({"signals": signals} if signals else {})}
+    def to_dict(self, shared: Mapping = NOTHING_SHARED) -> dict[str, object]:
+        """Return the result as JSON values; question ids and strata that equal those `shared` are left out."""
+
+        def own(metrics: SplitMetrics) -> dict[str, object]:
+            return {key: value for key, value in metrics.to_dict().items() if shared.get(key) != value}
+
+        signals = {name: own(alone) for name, alone in self.signals.items()}
+        return {**self.about, "questions": own(self.metrics), **({"signals": signals} if signals else {})}
 
     @classmethod
-    def from_dict(cls, saved: Mapping, shared: Mapping | None = None) -> RunResult:
-        """Return the result that `to_dict` saved; `shared` are question ids and strata that are not saved with it."""
-        shared = shared or {}
+    def from_dict(cls, saved: Mapping, shared: Mapping = NOTHING_SHARED) -> RunResult:
+        """Return the result that `to_dict` saved."""
         about = {key: value for key, value in saved.items() if key not in ("questions", "signals")}
         signals = {
             name: SplitMetrics.from_dict({**shared, **alone}) for name, alone in saved.get("signals", {}).items()
@@ -97,7 +106,57 @@ class RunStore:
         Raises:
             RunBusyError: if another process holds it.
         """
-        with held_folder(self._runs / run_id) as free:
+        with artifacts.held_folder(self._runs / run_id) as free:
             if not free:
                 raise RunBusyError("another process works on it")
             yield
+
+
+@dataclass
+class KeptRuns:
+    """Finished runs under a folder, each in one named by its configuration and the content of its corpus.
+
+    Attributes:
+        folder: of all runs; nothing is ever removed from it.
+        keeps: whether what is trained is kept, or only what is there already is taken. A run takes some 200 MB.
+        taken: what was taken since this object was made: each run's name, the seconds and the highest memory (MiB) that
+            its training took, and the commit that it was trained at.
+    """
+
+    folder: Path
+    keeps: bool = True
+    taken: list[dict[str, object]] = field(default_factory=list)
+
+    def take(self, corpus: Corpus, config: RunConfig, folder: Path) -> RunFolder | None:
+        """Return the run that was kept, now in `folder` too; None where there is none that can be read.
+
+        Raises:
+            RunError: if `folder` is not empty.
+        """
+        kept = self._place(corpus, config)
+        try:
+            run = RunFolder.read(kept)
+        except RunError:
+            return None
+        refuse_full_folder(folder)
+        link_run(kept, folder)
+        self.taken.append(
+            {
+                "name": f"{config.system}@{config.encoder.backbone}",
+                "seconds": round(sum(step["seconds"] for step in run.steps), 1),
+                "peak_mib": max((step["peak_mib"] for step in run.steps), default=0),
+                "commit": run.commit,
+            }
+        )
+        return replace(run, folder=folder)
+
+    def keep(self, corpus: Corpus, run: RunFolder) -> None:
+        """Keep a finished run of this corpus, if any are kept."""
+        if self.keeps:
+            link_run(run.folder, self._place(corpus, run.config))
+
+    def _place(self, corpus: Corpus, config: RunConfig) -> Path:
+        used = kind_of(config).settings
+        settings = config.to_dict().items()
+        values = {name: value for name, value in settings if name in used or not isinstance(value, dict)}
+        return self.folder / artifacts.key_of({"config": values, "corpus": corpus.content_hash})

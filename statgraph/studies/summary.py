@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
@@ -9,10 +10,10 @@ import numpy as np
 
 from statgraph.evaluation.metrics import QuestionMetrics
 from statgraph.evaluation.significance import Comparison, Estimate, compare, mean_estimate
-from statgraph.law.records import MAIN_SET, Corpus
+from statgraph.law.citations.named_articles import NamedArticles
+from statgraph.law.records import MAIN_SET, Corpus, Question
 from statgraph.retrieval.search.evaluating import SplitMetrics, sets_of_split, split_metrics
 from statgraph.retrieval.search.retriever import Retriever
-from statgraph.studies.given_away import NOT_GIVEN_AWAY, GivenAway
 from statgraph.studies.spec import RowSpec, TableSpec
 from statgraph.studies.store import RunResult
 
@@ -20,6 +21,7 @@ COMPARED = ("R@100", "R@200", "mAP")
 PARTS = ("seen", "unseen")  # compared apart: a graph of training questions could live on memory alone
 COMPARED_BY_SET = ("R@100", "mAP", "MRR@10", "S@3")  # in tables by question set, and with signals alone
 ALL, _KIND = "all", "kind: "
+GIVEN_AWAY, NOT_GIVEN_AWAY = "given away", "not given away"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,38 @@ def summaries(spec: TableSpec, results: Mapping[str, Mapping[int, RunResult]]) -
         results: row name -> seed -> result.
     """
     return [_summary(row, spec, results) for row in spec.rows if results.get(row.name)]
+
+
+class GivenAway:
+    """Finds the questions of a corpus that an ensemble need not understand.
+
+    A question is given away if it names an article by number or title, or if its last words are the whole text of a
+    citing text that may be trained on and cites one of the question's articles, ignoring case and spaces.
+    """
+
+    def __init__(self, corpus: Corpus):
+        articles = corpus.articles
+        titles, numbers = ([getattr(each, name) for each in articles] for name in ("title", "number"))
+        numbers = [number or title for number, title in zip(numbers, titles, strict=True)]
+        self._named = NamedArticles(titles, [each.path for each in articles], numbers)
+        self._texts: defaultdict[str, list[str]] = defaultdict(list)
+        for text in corpus.usable_citing():
+            for article_id in text.article_ids:
+                self._texts[article_id].append(_folded(text.text))
+
+    def masks(self, questions: Sequence[Question]) -> dict[str, np.ndarray]:
+        """Return for both strata which of some questions they hold, (questions,) bool each; none where one is empty."""
+        given = np.array([self._is_given(question) for question in questions], dtype=bool)
+        return {GIVEN_AWAY: given, NOT_GIVEN_AWAY: ~given} if given.any() and not given.all() else {}
+
+    def _is_given(self, question: Question) -> bool:
+        asked = _folded(question.text)
+        repeated = (asked.endswith(text) for key in question.article_ids for text in self._texts.get(key, ()) if text)
+        return any(repeated) or len(self._named.rows(question.text)) > 0
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def metrics_of_sets(retriever: Retriever, corpus: Corpus, split: str, given_away: GivenAway) -> SplitMetrics:

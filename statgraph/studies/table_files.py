@@ -11,7 +11,6 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.errors import RunError, UsageError
-from statgraph.retrieval.search.evaluating import SplitMetrics
 from statgraph.runs.provenance import published
 from statgraph.studies.analyses import LINES
 from statgraph.studies.rendering import About, table_text
@@ -69,7 +68,7 @@ def table_values(spec: TableSpec, rows: Sequence[RowSummary], about: About) -> d
         "about": asdict(about),
         "rows": published([row.to_dict() for row in rows]),
         "questions": shared,
-        "runs": {name: _run_values(result, shared) for name, result in runs.items()},
+        "runs": {name: replace(run, about=published(run.about)).to_dict(shared) for name, run in runs.items()},
     }
 
 
@@ -204,14 +203,6 @@ def _differing(saved: object, computed: object, place: str = "") -> Iterator[tup
             yield place, saved, computed
     elif saved != computed:
         yield place, saved, computed
-
-
-def _run_values(result: RunResult, shared: Mapping) -> dict[str, object]:
-    def own(metrics: SplitMetrics) -> dict[str, object]:
-        return {key: value for key, value in metrics.to_dict().items() if shared.get(key) != value}
-
-    signals = {name: own(alone) for name, alone in result.signals.items()}
-    return {**published(result.about), "questions": own(result.metrics), **({"signals": signals} if signals else {})}
 
 
 def _table_rows(markdown: str) -> list[tuple[int, str]]:

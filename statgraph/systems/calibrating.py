@@ -20,7 +20,7 @@ from statgraph.law.records import Corpus, Question
 from statgraph.retrieval.ranking.calibration import HIT_EVIDENCE, QUESTION_EVIDENCE, Calibration, Evidence, standardised
 from statgraph.retrieval.ranking.ensemble import Ensemble
 from statgraph.retrieval.ranking.features import Features
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.systems.job import Job
 
 DEFAULT = Path(__file__).with_name("default_calibration.json")
@@ -32,7 +32,7 @@ _OTHER_LANGUAGE = "en", "fr"  # the second for a law in the first
 
 
 def calibrate(
-    job: Job, run: Run, ensemble: Ensemble, dev_candidates: Sequence[Features], dev_scores: Sequence[np.ndarray]
+    job: Job, run: RunFolder, ensemble: Ensemble, dev_candidates: Sequence[Features], dev_scores: Sequence[np.ndarray]
 ) -> None:
     """Fit the calibration of an ensemble, write it and give it to the ensemble.
 

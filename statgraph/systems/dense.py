@@ -20,7 +20,6 @@ from statgraph._version import __version__
 from statgraph.augmentation.law_questions import with_law_questions
 from statgraph.cache import cache_in, cached, share_files
 from statgraph.config import RunConfig
-from statgraph.distributed import current_world
 from statgraph.encoders.article_text import article_texts, citing_text, heading_texts, text_hashes
 from statgraph.encoders.backbone import EMBEDDED_E5
 from statgraph.encoders.biencoder import BiEncoder
@@ -36,7 +35,7 @@ from statgraph.graph.gnn.graph_inputs import GraphInputs, write_graph_inputs
 from statgraph.graph.relations import ARTICLE, CITING, HEADING, QUESTION
 from statgraph.graph.store import graph_for
 from statgraph.law.records import Corpus
-from statgraph.memory import give_back, kept_memory
+from statgraph.memory import give_back
 from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.runs import parts
 from statgraph.runs.folders import link_file
@@ -66,7 +65,7 @@ def train_dense(job: Job) -> None:
     """
     if job.config.from_law:
         job = replace(job, corpus=with_law_questions(job.corpus, seed=job.config.seed))
-    clock, writes = job.clock, current_world().is_first
+    clock, writes = job.clock, job.world.is_first
     stages = prepared_stages(job)
     encoders = stages.encoders
     if stages.trains_encoders:
@@ -118,7 +117,7 @@ def prepared_stages(job: Job) -> StageBuilder:
 def _graph(job: Job) -> LegalGraph:
     """Return the graph that the run is trained on: the one that `build-graph` wrote if it fits, else built."""
     graph, origin = graph_for(job.corpus, job.config.graph.relations, job.options.graph_folder)
-    if origin and current_world().is_first:
+    if origin and job.world.is_first:
         job.options.announce(f"graph {origin}")
     return graph
 
@@ -127,18 +126,18 @@ def _encoders(job: Job, article_texts: Sequence[str]) -> BiEncoder:
     """Return the text encoders before training; the first process prepares what the others find on disk."""
     config, adapted = job.config, None
     if config.encoder.adapted:
-        with job.clock.step("adaptation to the statutes"), current_world().first_goes_first():
+        with job.clock.step("adaptation to the statutes"), job.world.first_goes_first():
             adapted = adapted_backbone(config, job.corpus, job.device, job.options.progress)
     seed_everything(derived_seed(config.seed, "encoders"))
     texts = [*article_texts, *(question.text for question in job.corpus.split("train"))]
-    with job.clock.step("encoders"), current_world().first_goes_first():
+    with job.clock.step("encoders"), job.world.first_goes_first():
         return build_biencoder(config.encoder, texts, job.device, adapted=adapted)
 
 
 def _train_stage1(job: Job, stages: StageBuilder) -> None:
     """Train the text encoders, or take the weights that a run kept which differs from this one in its graph alone."""
     stage, kept = stages.stage1(), None
-    if job.options.stage1_cache is not None and current_world().size == 1:
+    if job.options.stage1_cache is not None and job.world.size == 1:
         kept = job.options.stage1_cache / stage1_key(job)
         with suppress(RunError):  # what cannot be read is trained again
             best = load_progress(kept)
@@ -163,13 +162,13 @@ def stage1_key(job: Job) -> str:
 def _train_graph(job: Job, stages: StageBuilder) -> np.ndarray:
     """Train the graph encoder and its student, write its side of the run, and return the articles' index vectors."""
     config, clock, graph = job.config.stage2, job.clock, stages.graph
-    with clock.step("stage 2"), kept_memory():
+    with clock.step("stage 2"):
         stage2 = stages.stage2()
         trains_articles = config.train_encoders == "both"
-        if current_world().is_first and not trains_articles:
+        if job.world.is_first and not trains_articles:
             _save_article_encoder(stages.encoders, job.folder)
         train_stage(stage2, _schedule(config), job.context)
-        if current_world().is_first and trains_articles:
+        if job.world.is_first and trains_articles:
             _save_article_encoder(stages.encoders, job.folder)
         vectors = stage2.index_vectors()
     if config.distillation != "none" and not config.joint:
@@ -183,7 +182,7 @@ def _train_graph(job: Job, stages: StageBuilder) -> np.ndarray:
     }
     hashes = {node_type: hashes[node_type] for node_type in graph.node_types}
     inputs = GraphInputs(stage2.input_vectors(), hashes, job.corpus.split("train"), graph.citing)
-    if current_world().is_first:
+    if job.world.is_first:
         write_graph_encoder(stages.graph_model.encoder, job.folder / parts.GRAPH_ENCODER)
         write_graph_inputs(inputs, job.folder / parts.GRAPH_INPUTS)
     return vectors

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.distributed import SINGLE, current_world, in_world
+from statgraph.distributed import SINGLE, in_world
 from statgraph.encoders.inference.frozen_questions import questions_kept
 from statgraph.errors import UsageError
 from statgraph.law.query import Ranked
@@ -38,16 +38,20 @@ from statgraph.retrieval.signals.maxsim import MaxSimSignal
 from statgraph.retrieval.signals.signal import ZERO_SHOT, Signal, SignalSource
 from statgraph.runs.article_store import write_article_store
 from statgraph.runs.folders import is_finished, is_unfinished
-from statgraph.runs.run import CorpusFacts, Run
+from statgraph.runs.run import CorpusFacts, RunFolder
 from statgraph.systems.calibrating import calibrate
 from statgraph.systems.job import Job, StepClock
-from statgraph.systems.leading import ENOUGH_TO_LEAD, FACTORS, LEADS, leading_signal, read_leads
 from statgraph.systems.learning import (
+    ENOUGH_TO_LEAD,
+    FACTORS,
+    LEADS,
     candidates_of,
+    leading_signal,
     learning_of,
     learns_from,
     measure_of,
     questions_to_learn_from,
+    read_leads,
 )
 from statgraph.systems.presets import learns_from_questions, member_config
 
@@ -62,14 +66,15 @@ def train_ensemble(job: Job) -> DevRankings | None:
         UsageError: if a member cannot be trained, or the ranker has no questions to learn from that it must have.
     """
     corpus, config, final = job.corpus, job.config, job.options.final
-    run = Run(job.folder, config, CorpusFacts.of(corpus))
+    run = RunFolder(job.folder, config, CorpusFacts.of(corpus))
     for name, folder in member_folders(run).items():
         with job.clock.step(f"member {name}"):
-            followed = Run.read(member_folders(final)[name]) if final is not None else None
+            followed = RunFolder.read(member_folders(final)[name]) if final is not None else None
             _train_member(replace(job, options=replace(job.options, final=followed)), name, folder)
-    if not current_world().is_first:
+    if not job.world.is_first:
         return None
-    with in_world(SINGLE), questions_kept():  # the other processes have left
+    job = replace(job, world=SINGLE)  # the other processes have left
+    with in_world(SINGLE), questions_kept():
         leads = read_leads(final) if final is not None else {}
         write_parts(run, corpus, job.clock, leads=leads, progress=job.options.progress)
         with job.clock.step("ranker"):
@@ -92,11 +97,11 @@ def train_ensemble(job: Job) -> DevRankings | None:
 
 
 def write_parts(
-    run: Run,
+    run: RunFolder,
     corpus: Corpus,
     clock: StepClock,
     *,
-    reuse_from: Run | None = None,
+    reuse_from: RunFolder | None = None,
     leads: Mapping[str, float],
     progress: Progress = silent,
 ) -> None:
@@ -128,7 +133,7 @@ def write_parts(
 
 
 def _write_weights(
-    run: Run, questions: Sequence[Question], signals: Sequence[Signal], leads: Mapping[str, float]
+    run: RunFolder, questions: Sequence[Question], signals: Sequence[Signal], leads: Mapping[str, float]
 ) -> None:
     weights = signal_weights(signals, len(questions))
     entry = {
@@ -139,12 +144,12 @@ def _write_weights(
     artifacts.write_json(run.ranker, {"weights": entry, WHOLES: 2 * n_long > len(questions), LEADS: dict(leads)})
 
 
-def write_trees_entries(run: Run, entries: Mapping[str, object]) -> None:
+def write_trees_entries(run: RunFolder, entries: Mapping[str, object]) -> None:
     """Write into the ranker's file what `trees_entries` returns of a run's trees."""
     artifacts.write_json(run.ranker, {**ranker_entries(run.ranker), **entries})
 
 
-def _copy_trees(source: Run, run: Run) -> str:
+def _copy_trees(source: RunFolder, run: RunFolder) -> str:
     """Give a run the trees of another whose signals are the same, and return in words what ranks now."""
     entries = trees_entries(source)
     if entries is None:
@@ -158,13 +163,15 @@ def _copy_trees(source: Run, run: Run) -> str:
 
 def _train_member(job: Job, name: str, folder: Path) -> None:
     # As the first of several processes sees it, before it begins: the others may come to a folder where it has begun.
-    finished, unfinished = current_world().json_from_first(lambda: [is_finished(folder), is_unfinished(folder)])
+    finished, unfinished = job.world.json_from_first(lambda: [is_finished(folder), is_unfinished(folder)])
     if not finished:
         options = replace(job.options, resume=unfinished, measured=False)
         job.train(job.corpus, member_config(job.config, name), folder, options)
 
 
-def _led(job: Job, run: Run, ensemble: Ensemble, dev_candidates: list[Features]) -> tuple[Ensemble, list[Features]]:
+def _led(
+    job: Job, run: RunFolder, ensemble: Ensemble, dev_candidates: list[Features]
+) -> tuple[Ensemble, list[Features]]:
     """Return the ensemble and its candidates for the dev questions with the weight of a signal raised until the fixed
     ranker is not worse than it alone."""
     measure = measure_of(job.corpus, job.corpus.split("dev"))
@@ -183,7 +190,9 @@ def _led(job: Job, run: Run, ensemble: Ensemble, dev_candidates: list[Features])
     return ensemble, dev_candidates
 
 
-def _learn_ranker(job: Job, run: Run, ensemble: Ensemble, dev_candidates: list[Features]) -> list[np.ndarray] | None:
+def _learn_ranker(
+    job: Job, run: RunFolder, ensemble: Ensemble, dev_candidates: list[Features]
+) -> list[np.ndarray] | None:
     """Learn the trees, write them and give them to the ensemble, unless questions that they have not seen are no better
     off by them.
 
@@ -217,7 +226,7 @@ def _learn_ranker(job: Job, run: Run, ensemble: Ensemble, dev_candidates: list[F
     return learning.held_out[: len(dev_candidates)] if split == "dev" else None
 
 
-def _cross_fitted(job: Job, run: Run, questions: Sequence[Question]) -> list[Features]:
+def _cross_fitted(job: Job, run: RunFolder, questions: Sequence[Question]) -> list[Features]:
     """Return the candidates of the training questions, each by signals that were made without its group."""
     candidates: dict[str, Features] = {}
     for part, held_out in fold_runs(job, run):
@@ -226,7 +235,7 @@ def _cross_fitted(job: Job, run: Run, questions: Sequence[Question]) -> list[Fea
     return [candidates[question.question_id] for question in questions]
 
 
-def fold_runs(job: Job, run: Run) -> Iterator[tuple[Run, list[Question]]]:
+def fold_runs(job: Job, run: RunFolder) -> Iterator[tuple[RunFolder, list[Question]]]:
     """Yield for each fold of the training questions (the run of an ensemble made without them, the questions); members
     are trained as far as their folders are not there."""
     corpus, ranker = job.corpus, run.config.ranker
@@ -244,7 +253,7 @@ def fold_runs(job: Job, run: Run) -> Iterator[tuple[Run, list[Question]]]:
         seen, part = corpus.holding_out(ids), replace(run, folder=fold_folder)
         for (name, folder), whole in zip(member_folders(part).items(), member_folders(run).values(), strict=True):
             if learns_from_questions(member_config(run.config, name)):
-                options = replace(job.options, fold_of=Run.read(whole))
+                options = replace(job.options, fold_of=RunFolder.read(whole))
                 _train_member(replace(job, corpus=seen, folder=part.folder, options=options), name, folder)
             elif not folder.exists():
                 folder.parent.mkdir(parents=True, exist_ok=True)

@@ -15,13 +15,13 @@ import torch
 from statgraph.augmentation.synthetic import GenerationOptions
 from statgraph.config import RunConfig
 from statgraph.device import pick_device
-from statgraph.distributed import current_world
+from statgraph.distributed import World, current_world
 from statgraph.evaluation.metrics import deciding_metric
 from statgraph.law.records import Corpus
 from statgraph.memory import peak_memory_mib
 from statgraph.progress import Progress, silent
 from statgraph.runs import parts
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.training.checkpoints import MetricsLog
 from statgraph.training.loop import TrainingContext, chosen_epochs
 
@@ -44,10 +44,10 @@ class StepClock:
 class RunCache(Protocol):
     """Finished runs that others of the same configuration and corpus take."""
 
-    def take(self, corpus: Corpus, config: RunConfig, folder: Path) -> Run | None:
+    def take(self, corpus: Corpus, config: RunConfig, folder: Path) -> RunFolder | None:
         """Return the run that was kept, now in `folder` too; None where there is none."""
 
-    def keep(self, corpus: Corpus, run: Run) -> None:
+    def keep(self, corpus: Corpus, run: RunFolder) -> None:
         """Keep a finished run of this corpus."""
 
 
@@ -73,21 +73,21 @@ class TrainingOptions:
     progress: Progress = silent
     graph_folder: Path | None = None
     announce: Callable[[str], None] = lambda line: None
-    final: Run | None = None
+    final: RunFolder | None = None
     keep_test: bool = False
-    teacher: Run | None = None
+    teacher: RunFolder | None = None
     measured: bool = True
-    fold_of: Run | None = None
+    fold_of: RunFolder | None = None
 
 
 DEFAULT_OPTIONS = TrainingOptions()
-TrainRun = Callable[[Corpus, RunConfig, Path, TrainingOptions], Run]
+TrainRun = Callable[[Corpus, RunConfig, Path, TrainingOptions], RunFolder]
 
 
 @dataclass(frozen=True)
 class Job:
-    """A run in training: its corpus, its configuration, its folder, how it is trained, and what trains the runs that it
-    is made of (`train_run`)."""
+    """A run in training: its corpus, its configuration, its folder, how it is trained, what trains the runs that it is
+    made of (`train_run`), and this process's place among those that train it."""
 
     corpus: Corpus
     config: RunConfig
@@ -95,6 +95,7 @@ class Job:
     options: TrainingOptions = DEFAULT_OPTIONS
     clock: StepClock = field(default_factory=StepClock)
     train: TrainRun | None = None
+    world: World = field(default_factory=current_world)
 
     @cached_property
     def device(self) -> torch.device:
@@ -103,7 +104,7 @@ class Job:
         Raises:
             UsageError: if the device is not there.
         """
-        return current_world().device(pick_device(self.config.device))
+        return self.world.device(pick_device(self.config.device))
 
     @property
     def generation(self) -> GenerationOptions:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from statgraph.config import EnsembleConfig, RunConfig
 from statgraph.encoders.backbones import check_sharing, is_static, width_of
-from statgraph.errors import RunError, UsageError
+from statgraph.errors import RunError, UsageError, damaged_run
 from statgraph.law.records import Corpus
 from statgraph.runs import parts
 from statgraph.runs.kind import SystemKind
@@ -23,8 +23,8 @@ class Bm25(SystemKind):
 
     parts = (*parts.COMMON, parts.SYNTHETIC, parts.LEXICAL_INDEX)
     settings = ("encoder", "augment", "bm25")
-    trainer = "statgraph.systems.lexical:train_lexical"
-    explains = "statgraph.retrieval.search.explaining:LexicalExplainer"
+    trainer = "statgraph.systems.pipeline:train_lexical"
+    explains = "statgraph.retrieval.search.explaining:Explainer"
     updates = "statgraph.systems.updating.update:LexicalPlan"
 
     def resolved(self, config: RunConfig, settings: Sequence[str]) -> RunConfig:
@@ -91,9 +91,7 @@ class Dense(SystemKind):
         ranker = DenseRanker(run, device=device, precision=precision, engine=engine)
         ids, ends = ranker.article_ids, [0, len(articles) - 1]  # reading all takes long
         if len(ids) != len(articles) or [ids[end] for end in ends] != [a.article_id for a in articles.read(ends)]:
-            raise RunError(
-                f"{run.folder}: its index and its {parts.ARTICLES.name} hold different articles; train the run again"
-            )
+            raise damaged_run(f"{run.folder}: its index and its {parts.ARTICLES.name} hold different articles")
         return ranker
 
 

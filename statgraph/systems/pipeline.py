@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -11,24 +11,26 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph._version import __version__
+from statgraph.augmentation.synthetic import write_expansion
 from statgraph.cache import cached, share_files
 from statgraph.config import RunConfig
 from statgraph.distributed import current_world, is_elastic
 from statgraph.encoders.backbone import EMBEDDED_E5
 from statgraph.errors import StatgraphError
 from statgraph.graph.store import default_folder
-from statgraph.law.records import Corpus
+from statgraph.law.records import Article, Corpus
 from statgraph.law.synonyms import write_synonyms
 from statgraph.progress import Progress, resumable, silent
 from statgraph.retrieval.search.evaluating import evaluate_split
+from statgraph.retrieval.search.ranker import built_index
 from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs import parts
 from statgraph.runs.article_store import write_article_store
-from statgraph.runs.folders import claimed, give_back, is_finished, is_unfinished, new_run_folder, newest_unfinished_run
+from statgraph.runs.folders import claimed, is_finished, is_unfinished, new_run_folder, newest_unfinished_run, unclaim
 from statgraph.runs.kind import kind_of
 from statgraph.runs.own_corpus import write_training_texts
 from statgraph.runs.provenance import commit, versions
-from statgraph.runs.run import CorpusFacts, Run
+from statgraph.runs.run import CorpusFacts, RunFolder
 from statgraph.systems.job import DEFAULT_OPTIONS, Job, TrainingOptions
 from statgraph.systems.model_card import backbone_licences, corpus_entry, write_model_cards
 from statgraph.systems.presets import DEFAULT_SYSTEM, TrainingRequest, resolve_config
@@ -38,7 +40,7 @@ _UNTRAINED = ("ranker.kind=fixed", "device=cpu")
 _MEMBER = f"zero-shot@{EMBEDDED_E5}"
 
 
-def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: TrainingOptions = DEFAULT_OPTIONS) -> Run:
+def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: TrainingOptions = DEFAULT_OPTIONS) -> RunFolder:
     """Train a system into a run folder; the manifest comes last, so a folder without one is an unfinished run.
 
     A configuration or corpus that is refused leaves nothing behind in a folder that was empty. Of several processes the
@@ -61,7 +63,7 @@ def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: Training
         return kept
     with claimed(folder, corpus, config, resume=options.resume) if world.is_first else nullcontext():
         world.barrier()
-        run = _trained(Job(corpus, config, folder, options, train=train_run))
+        run = _trained(Job(corpus, config, folder, options, train=train_run, world=world))
         if cache:
             cache.keep(corpus, run)
         return run
@@ -69,7 +71,7 @@ def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: Training
 
 def train_requested(
     corpus: Corpus, request: TrainingRequest, out: Path | None, options: TrainingOptions
-) -> tuple[Run, bool]:
+) -> tuple[RunFolder, bool]:
     """Return the run of a request, trained or resumed in `out` or in a folder under runs/, and whether it was finished
     before. torchrun resumes by itself, in `out`, what it starts again.
 
@@ -91,16 +93,16 @@ def train_requested(
     resumes, folder, was_finished = world.json_from_first(place)
     folder = Path(folder)
     if was_finished:
-        return Run.read(folder), True
+        return RunFolder.read(folder), True
     graph = default_folder(corpus.name) if final is None else None  # it has no questions of dev and test
     options = replace(options, resume=resumes, final=final, teacher=request.teacher, graph_folder=graph)
     with resumable(f"with: --out {folder} --resume", lambda: world.is_first and is_unfinished(folder)):
         return train_run(corpus, request.config, folder, options), False
 
 
-def _trained(job: Job) -> Run:
+def _trained(job: Job) -> RunFolder:
     """Return the run of a job whose folder is claimed."""
-    world = current_world()
+    world = job.world
     try:
         if world.is_first:
             write_article_store(job.corpus.articles, job.folder)
@@ -110,23 +112,23 @@ def _trained(job: Job) -> Run:
         dev_rankings = kind_of(job.config).train(job)
     except StatgraphError:
         if world.is_first and not job.options.resume:
-            give_back(job.folder, job.config)
+            unclaim(job.folder, job.config)
         raise
     run = _finished(job, dev_rankings) if world.is_first else None
     manifest = world.json_from_first(lambda: run.to_dict())
-    return run or Run.from_dict(job.folder, manifest)
+    return run or RunFolder.from_dict(job.folder, manifest)
 
 
-def _finished(job: Job, dev_rankings) -> Run:
+def _finished(job: Job, dev_rankings) -> RunFolder:
     """Return the trained run after its evaluation, with report and manifest on disk."""
     config, final, teacher = job.config, job.options.final, job.options.teacher
-    run = Run(
+    run = RunFolder(
         job.folder,
         config,
         CorpusFacts.of(job.corpus),
         data=corpus_entry(job.corpus),
         backbone_licences=backbone_licences(config),
-        processes=current_world().size,
+        processes=job.world.size,
         versions=versions(),
         commit=commit(),
         final=str(final.folder) if final else "",
@@ -145,6 +147,29 @@ def _finished(job: Job, dev_rankings) -> Run:
     share_files(run.folder)
     run.write()
     return run
+
+
+def train_lexical(job: Job) -> None:
+    """Write the BM25 index into the run folder, after the synthetic questions where `bm25.expansion` is above 0; of
+    several processes the first alone does.
+
+    Raises:
+        UsageError: if the settings of the synthetic questions do not fit.
+    """
+    if not job.world.is_first:
+        return
+    config, run = job.config, RunFolder(job.folder, job.config, CorpusFacts.of(job.corpus))
+    if config.bm25.expansion and not run.synthetic.exists():
+        with job.clock.step("synthetic questions"):
+            write_expansion(job.corpus, config.augment, run.synthetic, job.generation, most=config.bm25.expansion)
+    with job.clock.step("BM25 index"):
+        write_lexical_index(run, job.corpus.articles)
+
+
+def write_lexical_index(run: RunFolder, articles: Sequence[Article]) -> None:
+    """Save the BM25 index of a run's articles with the run, the synthetic questions that expand them included."""
+    with artifacts.replaced_folder(run.lexical_index) as staging:
+        built_index(run, articles).write(staging)
 
 
 def untrained_run(

@@ -15,7 +15,7 @@ from statgraph.errors import UsageError, checked, unknown_name
 from statgraph.registry import LAYERS
 from statgraph.runs.hub import local_run
 from statgraph.runs.kind import kind_of
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.settings import Settings, assignments, overlaid, with_settings
 
 AUTO, PAPER = "auto", "paper"
@@ -153,8 +153,8 @@ class TrainingRequest:
     """What to train: its configuration, the run whose choices a final run takes, and the teacher of a student."""
 
     config: RunConfig
-    final: Run | None = None
-    teacher: Run | None = None
+    final: RunFolder | None = None
+    teacher: RunFolder | None = None
 
 
 def training_request(
@@ -206,8 +206,8 @@ def _refuse(given: Mapping[str, bool], why: str) -> None:
             raise UsageError(f"{option}: {why}")
 
 
-def _teacher(folder: Path) -> Run:
-    teacher = Run.read(folder)
+def _teacher(folder: Path) -> RunFolder:
+    teacher = RunFolder.read(folder)
     if not teacher.kind.has_members:
         raise UsageError(f"--teacher: {teacher.folder} is no ensemble; name one")
     if teacher.final:
@@ -218,10 +218,10 @@ def _teacher(folder: Path) -> Run:
     return teacher
 
 
-def _followed(folder: Path) -> Run:
+def _followed(folder: Path) -> RunFolder:
     from statgraph.graph.gnn.encoder import check_layers_of  # loads torch
 
-    run = Run.read(folder)
+    run = RunFolder.read(folder)
     if run.final:
         raise UsageError(f"--final: {folder} is a final run itself; name {run.final}, which it went by")
     check_layers_of(run)

@@ -14,7 +14,7 @@ from statgraph.evaluation.metrics import QUALITY
 from statgraph.evaluation.report import Report
 from statgraph.runs import parts
 from statgraph.runs.folders import RUNS, held_run, is_served
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class RunFacts:
         Raises:
             RunError: if there is none, or it is damaged.
         """
-        run, report = Run.read(folder), folder / parts.REPORT
+        run, report = RunFolder.read(folder), folder / parts.REPORT
         quality = None
         if report.is_file():
             saved = artifacts.read_object(report, remedy="evaluate the run again")
@@ -97,7 +97,7 @@ def remove_run(folder: Path) -> None:
     if folder.is_symlink():
         raise RunError(f"{folder}: a link to {folder.resolve()}; name that run, or remove the link alone with rm")
     if not (folder / parts.CONFIG).is_file():
-        Run.read(folder)
+        RunFolder.read(folder)
     with held_run(folder):
         if is_served(folder):
             raise RunError(f"{folder}: 'statgraph serve' answers from it; stop that first")

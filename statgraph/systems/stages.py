@@ -12,7 +12,6 @@ from statgraph import artifacts
 from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.augmentation.synthetic import synthetic_questions
 from statgraph.config import RunConfig, Stage1Config, Stage2Config
-from statgraph.distributed import current_world
 from statgraph.encoders.article_text import citing_text, heading_texts
 from statgraph.encoders.biencoder import BiEncoder
 from statgraph.errors import UsageError
@@ -160,7 +159,7 @@ class StageBuilder:
             made = synthetic_questions(self._corpus, self._config.augment, self._job.generation, partial=partial)
             return [asdict(question) for question in made]
 
-        questions = current_world().json_from_first(generated)
+        questions = self._job.world.json_from_first(generated)
         return synthetic_pairs(self._corpus, [SyntheticQuestion(**question) for question in questions])
 
     def _negatives(

@@ -8,7 +8,6 @@ import numpy as np
 import torch
 
 from statgraph import artifacts
-from statgraph.distributed import current_world
 from statgraph.encoders.inference.query_graph import add_query_graph
 from statgraph.errors import RunError, UsageError
 from statgraph.graph.smoothing import smoothed
@@ -19,7 +18,7 @@ from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.retrieval.ranking.ensemble import Ensemble
 from statgraph.retrieval.search.ensemble_run import member_folders, read_ensemble
 from statgraph.runs import parts
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.systems.job import Job
 from statgraph.systems.learning import questions_to_learn_from
 from statgraph.training.loop import Schedule, train_stage
@@ -45,7 +44,7 @@ def train_student(job: Job) -> None:
     teacher, corpus, config = job.options.teacher, job.corpus, job.config
     if teacher is None:
         raise UsageError("student: learns from an ensemble; name one with --teacher RUN")
-    if current_world().size > 1:
+    if job.world.size > 1:
         raise UsageError("student: trains in one process; run it without torchrun")
     teacher.check_corpus(corpus)
     member = _member(teacher, config.encoder.backbone)
@@ -67,12 +66,12 @@ def train_student(job: Job) -> None:
     (job.folder / parts.LESSONS).unlink()
 
 
-def _member(teacher: Run, backbone: str) -> Run:
+def _member(teacher: RunFolder, backbone: str) -> RunFolder:
     """Return the member of the ensemble that the student begins as: the first with its backbone."""
     folders = member_folders(teacher)
     for name, folder in folders.items():
         if name.partition("@")[2] == backbone:
-            member = Run.read(folder)
+            member = RunFolder.read(folder)
             if member.config.encoder.similarity != "cosine":
                 raise UsageError(f"{folder}: compares by {member.config.encoder.similarity}; a student needs cosine")
             return member
@@ -80,7 +79,7 @@ def _member(teacher: Run, backbone: str) -> Run:
     raise UsageError(f"encoder.backbone: no member of {teacher.folder} has '{backbone}' (they have: {known})")
 
 
-def _lessons(job: Job, teacher: Run) -> Lessons:
+def _lessons(job: Job, teacher: RunFolder) -> Lessons:
     """Return the teacher's rankings, from the folder where an interrupted run has kept them."""
     path, config = job.folder / parts.LESSONS, job.config.student
     key = artifacts.key_of(teacher.to_dict())
@@ -119,7 +118,7 @@ def _ranked(ensemble: Ensemble, texts: Sequence[str], best: int, job: Job) -> tu
     return rows, scores
 
 
-def _start(job: Job, encoder: StudentEncoder, member: Run, teacher: Run) -> np.ndarray:
+def _start(job: Job, encoder: StudentEncoder, member: RunFolder, teacher: RunFolder) -> np.ndarray:
     """Return the article vectors to begin with: the member's, or these smoothed where dev is better for it."""
     corpus, weight = job.corpus, job.config.student.smoothing
     vectors = ArticleIndex.load(member.index, device="cpu").vectors

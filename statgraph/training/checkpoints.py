@@ -10,11 +10,13 @@ import torch
 
 from statgraph.artifacts import read_object, read_tensors, replaced_folder, write_json, write_tensors, write_text
 from statgraph.distributed import current_world
-from statgraph.errors import RunError
+from statgraph.errors import damaged_run
+from statgraph.training.steps import OptimizerSteps
 
 WEIGHTS = "weights.safetensors"
 OPTIMIZER = "optimizer.safetensors"
 PROGRESS = "progress.json"
+_SCALING = "scaling"  # of the loss, beside the progress
 _REMEDY = "train again without --resume"
 
 
@@ -22,13 +24,16 @@ def save_checkpoint(
     folder: Path,
     weights: Mapping[str, torch.Tensor],
     progress: Mapping[str, object],
-    optimizer: torch.optim.Optimizer | None = None,
+    steps: OptimizerSteps | None = None,
 ) -> None:
-    """Write a checkpoint folder, whole or not at all."""
+    """Write a checkpoint folder, whole or not at all; with the optimiser's moments where it is to go on."""
     with replaced_folder(folder) as staging:
         write_tensors(staging / WEIGHTS, weights)
-        if optimizer is not None:
-            write_tensors(staging / OPTIMIZER, _moments(optimizer))
+        if steps is not None:
+            state = steps.optimizer.state_dict()["state"]
+            moments = {f"{number}.{key}": tensor for number, of in state.items() for key, tensor in of.items()}
+            write_tensors(staging / OPTIMIZER, moments)
+            progress = {**progress, **({_SCALING: scaling} if (scaling := steps.state()) else {})}
         write_json(staging / PROGRESS, progress)
 
 
@@ -51,20 +56,21 @@ def load_progress(folder: Path) -> dict | None:
     return current_world().json_from_first(lambda: read_object(path, remedy=_REMEDY) if path.is_file() else None)
 
 
-def load_optimizer(folder: Path, optimizer: torch.optim.Optimizer) -> None:
-    """Put an optimiser's saved moments back; its groups must hold the same parameters in the same order. Of several
-    processes the first reads them for all.
+def load_steps(folder: Path, steps: OptimizerSteps) -> None:
+    """Put an optimiser's saved moments and the scale of its loss back; its groups must hold the same parameters in the
+    same order. Of several processes the first reads them for all.
 
     Raises:
         RunError: if they are missing or damaged.
     """
-    state = optimizer.state_dict()
+    state = steps.optimizer.state_dict()
     state["state"] = {}
     moments = current_world().tensors_from_first(lambda: read_tensors(folder / OPTIMIZER, remedy=_REMEDY))
     for name, tensor in moments.items():
         number, key = name.split(".", 1)
         state["state"].setdefault(int(number), {})[key] = tensor
-    optimizer.load_state_dict(state)
+    steps.optimizer.load_state_dict(state)
+    steps.load_state(load_progress(folder).get(_SCALING, {}))
 
 
 class MetricsLog:
@@ -108,7 +114,7 @@ class MetricsLog:
                 return None
             record = None
         if not _is_record(record):
-            raise RunError(f"{self._path}:{number}: not the record of an epoch; train the run again")
+            raise damaged_run(f"{self._path}:{number}: not the record of an epoch")
         return record
 
 
@@ -123,11 +129,3 @@ def _is_record(record: object) -> bool:
         and isinstance(losses, list)
         and all(isinstance(value, int | float) for value in [*others, *losses])
     )
-
-
-def _moments(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
-    return {
-        f"{number}.{key}": tensor
-        for number, moments in optimizer.state_dict()["state"].items()
-        for key, tensor in moments.items()
-    }

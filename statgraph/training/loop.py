@@ -19,8 +19,8 @@ from statgraph.evaluation.metrics import QUALITY, choice_key
 from statgraph.progress import Progress, TrainingStep, silent
 from statgraph.training.checkpoints import (
     MetricsLog,
-    load_optimizer,
     load_progress,
+    load_steps,
     load_weights,
     save_checkpoint,
 )
@@ -28,7 +28,6 @@ from statgraph.training.seeding import derived_seed, seed_everything
 from statgraph.training.steps import OptimizerSteps
 
 LAST, BEST = "last", "best"
-_SCALING = "scaling"  # beside the record of the last epoch
 
 
 class Stage(Protocol):
@@ -128,11 +127,11 @@ class _StageTrainer:
         self._context = context
         self._folder = context.checkpoints / stage.name
         groups = [{**group, "base_lr": group["lr"]} for group in stage.parameter_groups()]
-        self._optimizer = torch.optim.AdamW(
+        optimizer = torch.optim.AdamW(
             groups, betas=(0.9, 0.999), eps=1e-7, weight_decay=schedule.weight_decay, fused=True
         )
         self._parameters = [parameter for group in groups for parameter in group["params"]]
-        self._steps = OptimizerSteps(self._optimizer, self._parameters, context.device, clip=schedule.clip)
+        self._steps = OptimizerSteps(optimizer, self._parameters, context.device, clip=schedule.clip)
 
     def run(self) -> dict[str, object]:
         stage, schedule, world, metric = self._stage, self._schedule, current_world(), self._context.metric
@@ -152,8 +151,7 @@ class _StageTrainer:
                 self._context.log.append(**last, step_losses=[round(loss, 6) for loss in losses])
                 if is_best:
                     save_checkpoint(self._folder / BEST, stage.weights(), best)
-                progress = last | ({_SCALING: scaling} if (scaling := self._steps.state()) else {})
-                save_checkpoint(self._folder / LAST, stage.weights(), progress, self._optimizer)
+                save_checkpoint(self._folder / LAST, stage.weights(), last, self._steps)
         stage.load_weights(load_weights(self._folder / BEST))
         stage.set_training(False)
         return best
@@ -174,8 +172,7 @@ class _StageTrainer:
         best = load_progress(self._folder / BEST) if last else None
         if best is not None:
             stage.load_weights(load_weights(self._folder / LAST))
-            load_optimizer(self._folder / LAST, self._optimizer)
-            self._steps.load_state(last.pop(_SCALING, {}))
+            load_steps(self._folder / LAST, self._steps)
             if world.is_first:
                 log.take_back(stage.name, last["epoch"])
             return last, best
@@ -199,7 +196,7 @@ class _StageTrainer:
         stage.begin_epoch(epoch, epochs)
         stage.set_training(True)
         for step, batch in enumerate(stage.batches(rng), start=before + 1):
-            for group in self._optimizer.param_groups:
+            for group in self._steps.optimizer.param_groups:
                 group["lr"] = group["base_lr"] * rate_share(step, steps, self._schedule.warmup, end=end)
             losses.append(self._steps.take(lambda batch=batch: loss_of(batch)))
             stage.weights_changed()

@@ -92,26 +92,14 @@ def citing_pairs(corpus: Corpus) -> PairSource:
     return _source("citing", texts, rows, rows)
 
 
-class PairStream:
-    """Draws pairs of a source without repeating one before all have come."""
-
-    def __init__(self, source: PairSource, rng: np.random.Generator):
-        if not len(source.pairs):
-            raise ValueError(f"{source.name}: has no pairs to draw from")
-        self._source = source
-        self._rng = rng
-        self._left = np.empty(0, dtype=np.int64)
-
-    def draw(self, count: int) -> np.ndarray:
-        """Return `count` pairs, (count, 2) int64: text row and article row."""
-        drawn = []
-        while count:
-            if not len(self._left):
-                self._left = self._rng.permutation(len(self._source.pairs))
-            drawn.append(self._left[:count])
-            self._left = self._left[count:]
-            count -= len(drawn[-1])
-        return self._source.pairs[np.concatenate(drawn)] if drawn else np.empty((0, 2), dtype=np.int64)
+def endless(pairs: np.ndarray, count: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """Yield `count` pairs at a time, (count, 2) int64, without repeating one before all have come."""
+    left = pairs[:0]
+    while True:
+        while len(left) < count:
+            left = np.concatenate([left, pairs[rng.permutation(len(pairs))]])
+        yield left[:count]
+        left = left[count:]
 
 
 def epoch_steps(n_pairs: int, batch_size: int, min_steps: int) -> int:
@@ -171,15 +159,22 @@ class PairMix:
         self.sources = {name: source for name, source in sources.items() if sizes[name]}
         self._sizes = sizes
         self._leading = next(iter(self.sources))
+        for name, source in self.sources.items():
+            if not len(source.pairs):
+                raise ValueError(f"{name}: has no pairs to draw from")
         self.steps = epoch_steps(len(self.sources[self._leading].pairs), sizes[self._leading], config.min_epoch_steps)
 
     def epoch(self, rng: np.random.Generator, gold: np.ndarray | None = None) -> Iterator[dict[str, np.ndarray]]:
         """Yield the pairs of each source, (pairs, 2), batch by batch; the gold ones out of these where given, in as
         many steps."""
-        others = {name: PairStream(source, rng) for name, source in self.sources.items() if name != self._leading}
+        others = {
+            name: endless(source.pairs, self._sizes[name], rng)
+            for name, source in self.sources.items()
+            if name != self._leading
+        }
         drawn_from = self.sources[self._leading].pairs if gold is None else gold
         for pairs in epoch_of(drawn_from, self._sizes[self._leading], rng, min_steps=self.steps):
-            yield {self._leading: pairs} | {name: stream.draw(self._sizes[name]) for name, stream in others.items()}
+            yield {self._leading: pairs} | {name: next(drawn) for name, drawn in others.items()}
 
 
 def answers_among(source: PairSource, text_rows: Sequence[int], article_rows: np.ndarray) -> np.ndarray:
@@ -205,29 +200,13 @@ def _source(
     )
 
 
-class QuestionOrder:
-    """Which of the training questions an epoch draws from: of E epochs, number e draws from the easiest e / E of them,
-    and the last from all. How difficult a question is, CuSINeS leaves to future work (its section on limitations).
-
-    Args:
-        difficulty: a number for each training question, (questions,), the smaller the easier; ties by position.
-    """
-
-    def __init__(self, difficulty: np.ndarray):
-        self._places = np.empty(len(difficulty), dtype=np.int64)
-        self._places[np.argsort(difficulty, kind="stable")] = np.arange(len(difficulty))
-
-    def pairs_of(self, pairs: np.ndarray, epoch: int, epochs: int) -> np.ndarray:
-        """Return those of the (pairs, 2) gold pairs that epoch `epoch` of `epochs`, counted from 1, draws from."""
-        return pairs[self._places[pairs[:, 0]] < math.ceil(len(self._places) * epoch / epochs)]
-
-
-def question_order(name: str, gold: PairSource, bm25: Callable[[], BM25], seed: int) -> QuestionOrder | None:
-    """Return the order called `name`, or None for `shuffled`, which has none.
+def question_order(name: str, gold: PairSource, bm25: Callable[[], BM25], seed: int) -> np.ndarray | None:
+    """Return the place of each training question in the order called `name`, (questions,), the easiest first; None for
+    `shuffled`, which has none. How difficult a question is, CuSINeS leaves to future work (its section on limitations).
 
     `lexical`: by BM25's rank of the question's best answer; a question in the law's own words is easy. `labels`: by the
-    number of its answers; one that many articles answer leaves open what it asks. `random`: drawn by
-    the seed, as a control for beginning with few questions.
+    number of its answers; one that many articles answer leaves open what it asks. `random`: drawn by the seed, as a
+    control for beginning with few questions. Ties by position.
 
     Raises:
         UsageError: if the name is not known.
@@ -236,17 +215,21 @@ def question_order(name: str, gold: PairSource, bm25: Callable[[], BM25], seed: 
     if name == "shuffled":
         return None
     if name == "lexical":
-        return QuestionOrder(_best_ranks(gold, bm25()))
-    if name == "labels":
-        return QuestionOrder(np.diff(gold.offsets))
-    rng = np.random.default_rng(derived_seed(seed, "question order"))
-    return QuestionOrder(rng.permutation(len(gold.texts)))
+        index = bm25()
+
+        def articles_before(row: int) -> int:
+            scores = index.scores(gold.texts[row])
+            return np.count_nonzero(scores > scores[gold.answers_of(row)].max())
+
+        difficulty = [articles_before(row) for row in range(len(gold.texts))]
+    elif name == "labels":
+        difficulty = np.diff(gold.offsets)
+    else:
+        difficulty = np.random.default_rng(derived_seed(seed, "question order")).permutation(len(gold.texts))
+    return np.argsort(np.argsort(difficulty, kind="stable"))
 
 
-def _best_ranks(gold: PairSource, index: BM25) -> np.ndarray:
-    """Return how many articles BM25 puts before each question's best answer, (questions,)."""
-    ranks = np.empty(len(gold.texts), dtype=np.int64)
-    for row, text in enumerate(gold.texts):
-        scores = index.scores(text)
-        ranks[row] = np.count_nonzero(scores > scores[gold.answers_of(row)].max())
-    return ranks
+def easiest_pairs(pairs: np.ndarray, order: np.ndarray, epoch: int, epochs: int) -> np.ndarray:
+    """Return those of the (pairs, 2) gold pairs that epoch `epoch` of `epochs`, counted from 1, draws from: those of
+    the easiest `epoch` / `epochs` of the questions, by their places in an order."""
+    return pairs[order[pairs[:, 0]] < math.ceil(len(order) * epoch / epochs)]

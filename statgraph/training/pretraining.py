@@ -1,4 +1,7 @@
-"""Adapting a transformer backbone to statutes by masked-language modelling (G-DSR, section 4, row 6)."""
+"""Adapting a transformer backbone to statutes by masked-language modelling (G-DSR, section 4, row 6).
+
+Of transformers it takes the model and the masking; its `Trainer` would need accelerate.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from torch.nn import functional
 
 from statgraph._version import __version__
 from statgraph.artifacts import MANIFEST, as_json, read_object, replaced_folder, write_json
@@ -22,15 +24,23 @@ from statgraph.encoders.article_text import article_text
 from statgraph.encoders.backbone import EMBEDDED_E5, EMBEDDED_STATIC, Backbone
 from statgraph.encoders.backbones import backbone_fingerprint, resolve_backbone
 from statgraph.encoders.biencoder import save_transformer
-from statgraph.encoders.loading import load_masked_model, most_tokens
+from statgraph.encoders.loading import load_backbone, most_tokens
 from statgraph.errors import RunError, UsageError
 from statgraph.law.records import Corpus, checked_corpus
 from statgraph.progress import Progress, TrainingStep, resumable, silent
 from statgraph.runs.folders import refuse_full_folder
 from statgraph.settings import changed_settings, check_settings
-from statgraph.training.checkpoints import load_optimizer, load_progress, load_weights, save_checkpoint
+from statgraph.training.checkpoints import load_progress, load_steps, load_weights, save_checkpoint
 from statgraph.training.loop import rate_share
-from statgraph.training.masking import MaskedBatch, MaskedLanguageModel, TokenBlocks, masked_batch, token_blocks
+from statgraph.training.masking import (
+    NO_PIECE,
+    TokenBlocks,
+    cut_to_pieces,
+    masked_loss,
+    masking_of,
+    put_pieces_back,
+    token_blocks,
+)
 from statgraph.training.seeding import derived_seed, seed_everything
 from statgraph.training.steps import OptimizerSteps
 
@@ -63,10 +73,13 @@ def pretrain(
     resume: bool = False,
     progress: Progress = silent,
 ) -> Pretrained:
-    """Write a transformer adapted to the statutes of a corpus, for the setting `encoder.backbone`, as
-    `pretrain_backbone` does, which raises the same.
+    """Write a transformer adapted to the statutes of a corpus, for the setting `encoder.backbone`.
 
         pretrain(corpus, "backbones/mine").about["last_loss"]
+
+    It is a sentence-transformers folder with the backbone's pooling and prefixes, and a manifest of its origin; it is
+    written at the end, whole or not at all. Every `checkpoint_steps` the state is saved beside it, in
+    `unfinished_folder`: with `resume` a killed pre-training continues there and ends, on a CPU, with the same bits.
 
     Args:
         corpus: the corpus.
@@ -76,83 +89,19 @@ def pretrain(
         device: auto, cpu or cuda.
         resume: whether to go on with an interrupted one.
         progress: called with every step.
-    """
-    config.check()
-    folder = Path(out)
-    was_finished = resume and (folder / MANIFEST).is_file()
-    if not was_finished:
-        with resumable("with: --resume", unfinished_folder(folder).exists):
-            pretrain_backbone(
-                backbone,
-                checked_corpus(corpus),
-                config,
-                folder,
-                device=pick_device(device),
-                resume=resume,
-                progress=progress,
-            )
-    return Pretrained(folder, read_object(folder / MANIFEST, remedy="pre-train into another folder"), was_finished)
-
-
-def pretrain_backbone(
-    backbone_name: str,
-    corpus: Corpus,
-    config: RunConfig,
-    folder: Path,
-    *,
-    device: torch.device,
-    resume: bool = False,
-    progress: Progress = silent,
-) -> Path:
-    """Write the backbone after masked-language modelling on the corpus's articles into a folder, and return the folder.
-
-    It is a sentence-transformers folder with the backbone's pooling and prefixes, and a manifest of its origin; it is
-    written at the end, whole or not at all. Every `checkpoint_steps` the state is saved beside it, in
-    `unfinished_folder`: with `resume` a killed pre-training continues there and ends, on a CPU, with the same bits. Of
-    the configuration it takes `pretrain` and the seed.
 
     Raises:
         UsageError: if the backbone is static, or a setting leaves nothing to train on.
         ModelError: if the backbone cannot be loaded.
         RunError: if the folder is in use, there is nothing to resume or other settings were, or a loss is not finite.
     """
-    wanted = _origin(backbone_name, corpus, config)
-    check_settings(config.pretrain, NAME)
-    unfinished = unfinished_folder(folder)
-    _check_folder(folder, unfinished, wanted, resume=resume)
-    backbone = _transformer(backbone_name)
-    seed_everything(derived_seed(config.seed, NAME, "head"))  # which a checkpoint may lack
-    tokenizer, masked_model = load_masked_model(backbone)
-    longest = most_tokens(tokenizer, masked_model)
-    block_tokens = config.pretrain.max_tokens
-    if block_tokens > longest:
-        raise UsageError(
-            f"pretrain.max_tokens: backbone '{backbone_name}' takes {longest} at most (got {block_tokens})"
-        )
-    blocks = token_blocks(tokenizer, map(article_text, corpus.articles), block_tokens=block_tokens)
-    model = MaskedLanguageModel(masked_model, blocks.piece_ids).to(device)
-    if not resume:
-        unfinished.mkdir(parents=True, exist_ok=True)
-        write_json(unfinished / BEGUN, wanted)
-    losses = _trained(model, blocks, config, unfinished / CHECKPOINT, device=device, progress=progress)
-    outcome = {
-        "mask_token": blocks.mask_token,
-        "has_mask_token": tokenizer.mask_token is not None,
-        "pieces": len(blocks.piece_ids),
-        "blocks": len(blocks),
-        "first_loss": losses[0],
-        "last_loss": losses[1],
-        "statgraph": __version__,
-    }
-    with replaced_folder(folder) as staging:
-        encoder = model.trained_encoder()
-        torch.manual_seed(0)  # of the pooler, which nothing uses and a checkpoint may lack: equal weights, equal file
-        save_transformer(
-            encoder, tokenizer, staging, max_tokens=longest, pooling=backbone.pooling, prompts=backbone.prompts
-        )
-        write_json(staging / MANIFEST, {**wanted, **outcome})
-    shutil.rmtree(unfinished, ignore_errors=True)
-    return folder
+    config.check()
+    folder = Path(out)
+    was_finished = resume and (folder / MANIFEST).is_file()
+    if not was_finished:
+        with resumable("with: --resume", unfinished_folder(folder).exists):
+            _write_adapted(folder, checked_corpus(corpus), config, backbone, pick_device(device), resume, progress)
+    return Pretrained(folder, read_object(folder / MANIFEST, remedy="pre-train into another folder"), was_finished)
 
 
 def adapted_backbone(config: RunConfig, corpus: Corpus, device: torch.device, progress: Progress = silent) -> str:
@@ -162,7 +111,7 @@ def adapted_backbone(config: RunConfig, corpus: Corpus, device: torch.device, pr
 
     Raises:
         UsageError: if the backbone is a folder of token vectors, which has no model to adapt.
-        ModelError, RunError: as `pretrain_backbone`.
+        ModelError, RunError: as `pretrain`.
     """
     name = config.encoder.article_backbone or config.encoder.backbone
     name = EMBEDDED_E5 if name == EMBEDDED_STATIC else name  # the model that the static one is distilled from
@@ -172,14 +121,49 @@ def adapted_backbone(config: RunConfig, corpus: Corpus, device: torch.device, pr
     folder = place_of("adapted", deciding)
     if not (folder / MANIFEST).is_file():
         begun = (unfinished_folder(folder) / BEGUN).is_file()
-        pretrain_backbone(name, corpus, config, folder, device=device, resume=begun, progress=progress)
+        _write_adapted(folder, corpus, config, name, device, begun, progress)
     return str(folder)
 
 
-def _origin(backbone_name: str, corpus: Corpus, config: RunConfig) -> object:
-    """Return what decides the result, as JSON has it."""
+def _write_adapted(
+    folder: Path, corpus: Corpus, config: RunConfig, name: str, device: torch.device, resume: bool, progress: Progress
+) -> None:
     about = {"name": corpus.name, "content_hash": corpus.content_hash}
-    return as_json({"backbone": backbone_name, "corpus": about, NAME: _deciding(config.pretrain), "seed": config.seed})
+    origin = as_json({"backbone": name, "corpus": about, NAME: _deciding(config.pretrain), "seed": config.seed})
+    check_settings(config.pretrain, NAME)
+    unfinished = unfinished_folder(folder)
+    _check_folder(folder, unfinished, origin, resume=resume)
+    backbone = _transformer(name)
+    seed_everything(derived_seed(config.seed, NAME, "head"))  # which a checkpoint may lack
+    tokenizer, model = load_backbone(backbone, masked=True)
+    longest = most_tokens(tokenizer, model)
+    if config.pretrain.max_tokens > longest:
+        raise UsageError(
+            f"pretrain.max_tokens: backbone '{name}' takes {longest} at most (got {config.pretrain.max_tokens})"
+        )
+    blocks = token_blocks(tokenizer, [article_text(article) for article in corpus.articles], config.pretrain)
+    whole_table = model.get_input_embeddings().weight.detach().clone()  # (vocabulary, width)
+    cut_to_pieces(model, blocks.piece_ids)
+    if not resume:
+        unfinished.mkdir(parents=True, exist_ok=True)
+        write_json(unfinished / BEGUN, origin)
+    losses = _train(model.to(device), blocks, config, unfinished / CHECKPOINT, device=device, progress=progress)
+    outcome = {
+        "mask_token": blocks.mask_token,
+        "has_mask_token": tokenizer.mask_token is not None,
+        "pieces": len(blocks.piece_ids),
+        "blocks": len(blocks.ids),
+        "first_loss": losses[0],
+        "last_loss": losses[1],
+        "statgraph": __version__,
+    }
+    with replaced_folder(folder) as staging:
+        put_pieces_back(model.cpu(), blocks.piece_ids, whole_table)
+        torch.manual_seed(0)  # of the pooler, which nothing uses and a checkpoint may lack: equal weights, equal file
+        pooling, prompts = backbone.pooling, backbone.prompts
+        save_transformer(model.base_model, tokenizer, staging, max_tokens=longest, pooling=pooling, prompts=prompts)
+        write_json(staging / MANIFEST, {**origin, **outcome})
+    shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def _deciding(config: PretrainConfig) -> dict[str, object]:
@@ -187,7 +171,7 @@ def _deciding(config: PretrainConfig) -> dict[str, object]:
     return {name: value for name, value in asdict(config).items() if name != "checkpoint_steps"}
 
 
-def _check_folder(folder: Path, unfinished: Path, wanted: Mapping[str, object], *, resume: bool) -> None:
+def _check_folder(folder: Path, unfinished: Path, origin: Mapping[str, object], *, resume: bool) -> None:
     refuse_full_folder(folder)
     begun = unfinished / BEGUN
     if not resume:
@@ -199,8 +183,7 @@ def _check_folder(folder: Path, unfinished: Path, wanted: Mapping[str, object], 
         return
     if not begun.is_file():
         raise RunError(f"{folder}: no pre-training to resume; start it without --resume")
-    settings = read_object(begun, remedy=f"delete {unfinished} and start again")
-    changed = changed_settings(settings, wanted)
+    changed = changed_settings(read_object(begun, remedy=f"delete {unfinished} and start again"), origin)
     if changed:
         raise RunError(
             f"{folder}: was started with other settings ({changed}); resume with the same, or choose another --out"
@@ -216,58 +199,47 @@ def _transformer(name: str) -> Backbone:
     return backbone
 
 
-def _trained(
-    model: MaskedLanguageModel,
-    blocks: TokenBlocks,
-    run: RunConfig,
-    folder: Path,
-    *,
-    device: torch.device,
-    progress: Progress,
+def _train(
+    model, blocks: TokenBlocks, run: RunConfig, folder: Path, *, device: torch.device, progress: Progress
 ) -> tuple[float, float]:
     """Train the model in place, from the checkpoint in `folder` where there is one; return the first and last loss.
 
     A step's blocks, masks and dropout follow from the seed and its number alone.
     """
-    config, seed = run.pretrain, run.seed
-    parameters = model.trained_state()
+    config, seed, n_blocks = run.pretrain, run.seed, len(blocks.ids)
+    masking = masking_of(blocks, config.mask_share)
+    parameters = dict(model.named_parameters())
     groups = [
         {"params": [p for p in parameters.values() if p.ndim > 1], "weight_decay": config.weight_decay},
         {"params": [p for p in parameters.values() if p.ndim <= 1], "weight_decay": 0.0},
     ]
     optimizer = torch.optim.AdamW(groups, lr=config.lr, fused=True)
     steps = OptimizerSteps(optimizer, list(parameters.values()), device, clip=MAX_GRADIENT_NORM)
-    done = load_progress(folder)
-    if done:
-        model.load_trained_state(load_weights(folder))
-        load_optimizer(folder, optimizer)
-        steps.load_state(done.get("scaling", {}))
-    first, last, begun = (done["first_loss"], done["last_loss"], done["step"]) if done else (None, None, 0)
-    epochs = math.ceil(config.steps * config.batch_size / len(blocks))
+    done = load_progress(folder) or {"step": 0, "first_loss": None, "last_loss": None}
+    if done["step"]:
+        model.load_state_dict(load_weights(folder), strict=False)
+        load_steps(folder, steps)
+    first, last = done["first_loss"], done["last_loss"]
+    epochs = math.ceil(config.steps * config.batch_size / n_blocks)
     model.train()
-    for step in range(begun + 1, config.steps + 1):
-        rng = seed_everything(derived_seed(seed, NAME, step))
-        rows = _block_rows(step, config.batch_size, len(blocks), seed=seed)
+    for step in range(done["step"] + 1, config.steps + 1):
+        seed_everything(derived_seed(seed, NAME, step))
+        rows = _block_rows(step, config.batch_size, n_blocks, seed=seed)
         for group in optimizer.param_groups:
             group["lr"] = config.lr * rate_share(step, config.steps, config.warmup, end=config.steps + 1)
-        batch = masked_batch(blocks, rows, rng, share=config.mask_share)
-        last = steps.take(lambda batch=batch: _loss(model, batch, device))
+        ids = blocks.ids[rows]
+        batch = masking.torch_mask_tokens(ids, blocks.special[ids] | (ids == NO_PIECE))
+        shown, labels = (part.to(device) for part in batch)
+        last = steps.take(lambda shown=shown, labels=labels: masked_loss(model, shown, labels))
         first = last if first is None else first
         if not math.isfinite(last):
             raise RunError(f"pretrain, step {step}: the loss is {last}; lower the rate (--set pretrain.lr=...)")
-        epoch = math.ceil(step * config.batch_size / len(blocks))
+        epoch = math.ceil(step * config.batch_size / n_blocks)
         progress(TrainingStep(NAME, step, config.steps, epoch, epochs, last))
         if step % config.checkpoint_steps == 0 and step < config.steps:
-            state = {"step": step, "first_loss": first, "last_loss": last, "scaling": steps.state()}
-            save_checkpoint(folder, model.trained_state(), state, optimizer)
+            save_checkpoint(folder, parameters, {"step": step, "first_loss": first, "last_loss": last}, steps)
     model.eval()
     return first, last
-
-
-def _loss(model: MaskedLanguageModel, batch: MaskedBatch, device: torch.device) -> torch.Tensor:
-    ids, places, targets = (torch.from_numpy(part).to(device) for part in (batch.ids, batch.places, batch.targets))
-    logits = model(ids, places)  # (hidden, pieces)
-    return functional.cross_entropy(logits.float(), targets)
 
 
 def _block_rows(step: int, batch_size: int, n_blocks: int, *, seed: int) -> np.ndarray:

@@ -11,7 +11,7 @@ import torch
 from statgraph.config import Stage1Config
 from statgraph.training.losses import ranking_loss, similarities
 from statgraph.training.negatives.source import NegativeSource
-from statgraph.training.pairs import PairMix, PairSource, QuestionOrder, answers_among
+from statgraph.training.pairs import PairMix, PairSource, answers_among, easiest_pairs
 from statgraph.training.text_model import EncoderStage, TextModel
 
 
@@ -30,7 +30,8 @@ class Stage1(EncoderStage):
             (headings as questions), citing (texts that cite the law) and synthetic (synthetic questions).
         config: sizes, weights and rates.
         negatives: hard negatives of the pairs of each source that has some, by its name.
-        order: which of the gold pairs each epoch draws from; None draws from all.
+        order: the place of each training question, easy ones first, of which the first epochs draw from fewer; None
+            draws from all.
     """
 
     name = "stage1"
@@ -41,7 +42,7 @@ class Stage1(EncoderStage):
         sources: Mapping[str, PairSource],
         config: Stage1Config,
         negatives: Mapping[str, NegativeSource],
-        order: QuestionOrder | None = None,
+        order: np.ndarray | None = None,
     ):
         super().__init__(model, negatives)
         self._config = config
@@ -57,7 +58,7 @@ class Stage1(EncoderStage):
     def begin_epoch(self, epoch: int, epochs: int) -> None:
         """Choose the gold pairs to draw from, and show the current encoders to the source of hard negatives."""
         if self._order is not None and "gold" in self._mix.sources:
-            self._gold = self._order.pairs_of(self._mix.sources["gold"].pairs, epoch, epochs)
+            self._gold = easiest_pairs(self._mix.sources["gold"].pairs, self._order, epoch, epochs)
         self._begin_negatives(epoch, epochs, self._inputs["gold"])
 
     def batches(self, rng: np.random.Generator) -> Iterator[_Batch]:

@@ -36,7 +36,7 @@ class OptimizerSteps:
         *,
         clip: float = 0.0,
     ):
-        self._optimizer = optimizer
+        self.optimizer = optimizer
         self._parameters = parameters
         self._device = device
         self._clip = clip
@@ -50,15 +50,15 @@ class OptimizerSteps:
             RunError: if no scale is small enough for the gradients.
         """
         scaler, device = self._scaler, self._device
-        self._optimizer.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad(set_to_none=True)
         with reproducible_sums(device):
             with torch.autocast(device.type, dtype=self._dtype, enabled=self._dtype != torch.float32):
                 loss = loss_of()
             scaler.scale(loss).backward()
         if self._clip:
-            scaler.unscale_(self._optimizer)
+            scaler.unscale_(self.optimizer)
             torch.nn.utils.clip_grad_norm_(self._parameters, self._clip)
-        scaler.step(self._optimizer)
+        scaler.step(self.optimizer)
         scaler.update()
         if scaler.is_enabled() and scaler.get_scale() < _LEAST_SCALE:
             raise RunError("gradients are not finite at any scale of the loss; lower the learning rate")

@@ -21,11 +21,6 @@ def test_each_article_has_its_questions_in_order():
     assert questions_by_row(questions, ROWS) == [["x", "z"], ["x", "y"], []]
 
 
-def test_a_question_for_some_of_its_articles():
-    question = SyntheticQuestion("x", ("b", "a", "c"), "headings")
-    assert question.only({"a", "b"}) == SyntheticQuestion("x", ("b", "a"), "headings")
-
-
 QUESTIONS = (SyntheticQuestion("Où ?", ("L1", "W3"), "headings"), SyntheticQuestion("when", ("L2",), "seq2seq:m"))
 
 
@@ -113,13 +108,6 @@ def test_questions_of_a_table_have_the_articles_of_their_row(table, village):
         SyntheticQuestion("où brûle la lampe", ("L1",), "file:questions_fr_synthetic.csv"),
         SyntheticQuestion("who, and why", ("W3", "L2"), "file:questions_fr_synthetic.csv"),
     )
-
-
-def test_further_columns_of_a_table_are_no_matter(table, village):
-    path = table()
-    path.write_text("id,category,subcategory,question,extra_description,article_ids\n1,,,where,,W1\n")
-    (question,) = synthetic_of(path, village)
-    assert (question.text, question.article_ids) == ("where", ("W1",))
 
 
 def test_every_faulty_row_of_a_table_is_named(table, village):

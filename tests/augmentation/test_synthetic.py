@@ -74,23 +74,10 @@ def test_an_unknown_generator_or_one_without_its_model_is_refused(village, name)
         synthetic_questions(village, AugmentConfig(generator=name), OPTIONS)
 
 
-def test_headings_ask(village):
-    questions = synthetic_questions(village, AugmentConfig(), OPTIONS)
-    assert (questions[0].text, questions[0].article_ids) == ("General rules", ("L1", "L2", "W1", "W2"))
-    assert len(questions) == 6
-    one = synthetic_questions(village, AugmentConfig(articles_per_heading=1), OPTIONS)
-    assert len(one[0].article_ids) == 2
-
-
 def test_only_the_first_articles(village, by_model):
     for config in (AugmentConfig(), by_model):
         questions = synthetic_questions(village, config, replace(OPTIONS, limit=2))
         assert {article_id for question in questions for article_id in question.article_ids} == {"L1", "L2"}
-
-
-def test_a_model_asks_as_often_as_told(village, by_model):
-    by_row = questions_by_row(synthetic_questions(village, by_model, OPTIONS), village.article_rows)
-    assert max(map(len, by_row)) == 2
 
 
 def test_a_round_trip_keeps_what_finds_back(village, tmp_path):
@@ -173,15 +160,6 @@ def test_a_file_says_what_made_it(village, tmp_path):
         "statgraph": __version__,
     }
     assert list(file.questions) == synthetic_questions(village, AugmentConfig(), replace(OPTIONS, limit=3))
-
-
-def test_a_manifest_names_the_settings_that_decide(village, by_model, tmp_path):
-    rank = lambda texts, k: [np.arange(6)] * len(texts)  # noqa: E731
-    asked = replace(by_model, round_trip=9)
-    write_generated(village, asked, tmp_path / "out.jsonl", replace(OPTIONS, seed=4, rank=rank))
-    manifest = read_synthetic(tmp_path / "out.jsonl").manifest
-    assert list(manifest) == ["corpus", "generator", "per_article", "seed", "limit", "round_trip", "statgraph"]
-    assert (manifest["per_article"], manifest["seed"], manifest["round_trip"]) == (2, 4, 9)
 
 
 def test_a_killed_file_is_finished_as_if_never_killed(village, by_model, tmp_path):

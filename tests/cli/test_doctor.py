@@ -5,10 +5,10 @@ import sys
 import pytest
 
 from statgraph.cache import cache_in, cached
-from statgraph.doctor import OPTIONAL
+from statgraph.extras import EXTRAS
 
 PARTS = ["Python", "torch", "CUDA", "DGL", "FAISS", "sentence-transformers", "npm"]
-PARTS += OPTIONAL
+PARTS += [f"extra {name}" for name in EXTRAS]
 
 
 def test_a_line_for_each_part_and_exit_0(run_here):

@@ -98,7 +98,7 @@ def test_a_run_goes_to_the_hub_and_is_searched_there(run_here, bm25_run, monkeyp
         pushed.append((told, options))
         return "hf://court/law@5f3a"
 
-    monkeypatch.setattr("statgraph.contrib.exports.hub_repository.push_run", push_run)
+    monkeypatch.setattr("statgraph.contrib.exports.run_copies.push_run", push_run)
     assert run_here("export", "--run", bm25_run, "--to", "hub", "court/law", "--public") == (
         0,
         f"hf://court/law@5f3a: the run {bm25_run}\n",

@@ -92,17 +92,6 @@ def test_a_command_whose_extra_is_not_installed_is_one_line(run_cli, tmp_path, c
     assert done.stderr == (f"Error: {module}: not installed; run in statgraph's checkout: pip install '.[{extra}]'\n")
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        (("-k", "0"), "-k: must be a whole number at least 1 (got 0)"),
-        (("--device", "gpu"), "Invalid value for '--device': 'gpu' is not one of 'auto', 'cpu', 'cuda'."),
-    ],
-)
-def test_a_wrong_value_is_one_line(run_here, wrong, message):
-    assert run_here("search", "Who?", *wrong) == (2, "", f"Error: {message}\n")
-
-
 def test_no_command_shows_the_help(run_here):
     done = run_here()
 

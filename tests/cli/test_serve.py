@@ -1,7 +1,6 @@
 """`statgraph serve` as a process, from its first line to its exit status, and what it refuses."""
 
 import http.client
-import importlib.util
 import json
 import os
 import re
@@ -16,6 +15,9 @@ import pytest
 from click.testing import CliRunner
 
 from statgraph.cli.main import cli
+from statgraph.config import RunConfig
+from statgraph.law.catalogue import sample_folder
+from statgraph.law.store import read_corpus
 from statgraph.service.config import PageConfig
 
 pytest.importorskip("fastapi", reason="the service needs the extra 'serve'")
@@ -151,8 +153,7 @@ def test_marks_that_cannot_be_kept_are_refused_before_the_run_is_loaded(refused,
 
 
 def test_without_the_extra_it_says_what_to_install(refused, bm25_run, monkeypatch):
-    find = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "uvicorn" else find(name))
+    monkeypatch.setattr("statgraph.extras.find_spec", lambda name: name != "uvicorn" or None)
     assert (
         refused("serve", "--run", bm25_run)
         == "uvicorn: not installed; run in statgraph's checkout: pip install '.[serve]'"
@@ -184,3 +185,28 @@ def test_marks_are_taken_or_not(refused):
     assert refused("serve", "--feedback", "f.jsonl", "--no-feedback", code=2) == (
         "--feedback and --no-feedback: give only one of them"
     )
+
+
+def test_the_example_of_the_docs_asks_the_sample_over_standard_input(
+    write_run, doc_example, tmp_path, monkeypatch, capfd
+):
+    pytest.importorskip("mcp", reason="the command needs the extra 'mcp'")
+    (tmp_path / "runs").mkdir()
+    write_run(tmp_path / "runs" / "mine", read_corpus(sample_folder()), RunConfig(system="bm25", retriever="bm25"))
+    command = tmp_path / "bin" / "statgraph"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{REPO / "cli.py"}" "$@"\n')
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{command.parent}:{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)
+    names = doc_example("integrations.md", "Assistants")
+    hits = names["found"].structured_content["articles"]
+    assert [hit["rank"] for hit in hits] == [1, 2, 3, 4, 5]
+    assert (hits[0]["title"], hits[0]["path"][0]) == ("Art. 24, Housing Code", "Housing Code")
+    assert capfd.readouterr().out.startswith(f"1 {hits[0]['title']} {hits[0]['passage']}")
+    assert names["around"].structured_content["article"]["article_id"] == hits[4]["article_id"]
+
+
+def test_a_run_that_is_not_there_is_refused_to_assistants(refused):
+    pytest.importorskip("mcp")
+    assert refused("mcp", "--run", "gone") == "gone: no such run folder; train one with 'statgraph train'"

@@ -117,25 +117,26 @@ def test_a_final_run_without_the_test_questions_is_measured_on_them(run_here, re
         )
 
 
-@pytest.mark.parametrize("option", [("--system", "bm25"), ("--seed", "0"), ("--set", "gnn.heads=2"), ("--fast",)])
-def test_a_final_run_has_the_settings_of_the_other(refused, town, bm25_run, option):
-    assert refused("train", "--final", bm25_run, "--corpus", town, *option, code=2) == (
-        f"{option[0]}: a final run is trained as {bm25_run} was; omit it, or train another run first"
-    )
-
-
-def test_a_student_needs_an_ensemble_for_a_teacher(refused, town, bm25_run):
-    no_ensemble = refused("train", "--teacher", bm25_run, "--corpus", town, code=2)
-    assert no_ensemble == f"--teacher: {bm25_run} is no ensemble; name one"
-    alone = refused("train", "--system", "student", "--corpus", town, code=2)
-    assert alone == "student: learns from an ensemble; name one with --teacher RUN"
-
-
-@pytest.mark.parametrize("option", [("--system", "bm25"), ("--fast",), ("--final", "elsewhere")])
-def test_a_student_is_its_own_system(refused, town, bm25_run, option):
-    assert refused("train", "--teacher", bm25_run, "--corpus", town, *option, code=2) == (
-        f"{option[0]}: cannot be given with --teacher, which trains a student; omit one of them"
-    )
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        *(
+            (("--final", "{run}", *option), f"{option[0]}: a final run is trained as {{run}} was; omit it, or train "
+             "another run first")
+            for option in (("--system", "bm25"), ("--seed", "0"), ("--set", "gnn.heads=2"), ("--fast",))
+        ),
+        *(
+            (("--teacher", "{run}", *option), f"{option[0]}: cannot be given with --teacher, which trains a student; "
+             "omit one of them")
+            for option in (("--system", "bm25"), ("--fast",), ("--final", "elsewhere"))
+        ),
+        (("--teacher", "{run}"), "--teacher: {run} is no ensemble; name one"),
+        (("--system", "student"), "student: learns from an ensemble; name one with --teacher RUN"),
+    ],
+)  # fmt: skip
+def test_what_a_final_run_and_a_student_cannot_have_is_refused(refused, town, bm25_run, options, message):
+    given = [option.format(run=bm25_run) for option in options]
+    assert refused("train", *given, "--corpus", town, code=2) == message.format(run=bm25_run)
 
 
 def test_bm25_end_to_end(run_here, tmp_path):

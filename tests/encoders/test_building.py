@@ -9,7 +9,7 @@ from transformers import BertConfig, BertModel
 
 from statgraph.config import EncoderConfig
 from statgraph.encoders.building import build_biencoder
-from statgraph.encoders.static_biencoder import StaticBiEncoder
+from statgraph.encoders.static import StaticBiEncoder
 from statgraph.errors import ModelError, UsageError
 
 CPU = torch.device("cpu")
@@ -74,6 +74,8 @@ def test_a_static_backbone(two_folders, static_folder):
     pair = build_biencoder(EncoderConfig(backbone=static_folder, train="full"), [], CPU)
     assert isinstance(pair, StaticBiEncoder)
     assert pair.width == 8
+    with pytest.raises(UsageError, match=r"^encoder\.train: .*static.*'head'"):
+        build_biencoder(EncoderConfig(backbone=static_folder, train="head"), [], CPU)
     config = EncoderConfig(backbone=two_folders[0], article_backbone=static_folder, train="full", chunk_tokens=64)
     with pytest.raises(UsageError, match=rf"^encoder\.article_backbone: '{static_folder}' is static,.* transformer"):
         build_biencoder(config, [], CPU)

@@ -44,7 +44,7 @@ def test_pooling_by_hand():
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
 @pytest.mark.parametrize("budget", [1, 9, 8192])
 def test_batches_give_the_same_as_one_by_one(model, tmp_path, monkeypatch, pooling, budget):
-    monkeypatch.setattr(frozen, "TOKENS_PER_BATCH", budget)
+    monkeypatch.setattr("statgraph.encoders.chunking.TOKENS_PER_BATCH", budget)
     found = embedded(model, CHUNKS, VectorCache(tmp_path), pooling=pooling)
 
     for row, chunk in enumerate(CHUNKS):
@@ -55,7 +55,7 @@ def test_batches_give_the_same_as_one_by_one(model, tmp_path, monkeypatch, pooli
 
 
 def test_batches_stay_within_the_token_budget(model, calls, tmp_path, monkeypatch):
-    monkeypatch.setattr(frozen, "TOKENS_PER_BATCH", 10)
+    monkeypatch.setattr("statgraph.encoders.chunking.TOKENS_PER_BATCH", 10)
     embedded(model, CHUNKS, VectorCache(tmp_path))
 
     assert calls == [3, 2, 1]  # lengths 2, 3, 3: 9 tokens with padding; 4, 5: 10; 7
@@ -74,7 +74,7 @@ def test_what_is_cached_is_not_computed(model, calls, tmp_path):
 
 def test_an_interrupted_run_goes_on(model, calls, tmp_path, monkeypatch):
     monkeypatch.setattr(frozen, "_SHARD_CHUNKS", 2)
-    monkeypatch.setattr(frozen, "TOKENS_PER_BATCH", 1)
+    monkeypatch.setattr("statgraph.encoders.chunking.TOKENS_PER_BATCH", 1)
 
     def interrupt(done, total):
         if len(calls) == 5:

@@ -3,7 +3,6 @@ import pytest
 import torch
 
 from statgraph.encoders.hierarchical import ChunkEncoder
-from statgraph.errors import UsageError
 
 OFFSETS = np.array([0, 3, 4, 6])
 
@@ -55,28 +54,8 @@ def test_padding_does_not_matter(vectors, pooling, gradients):
     torch.testing.assert_close(together, torch.cat(alone), atol=1e-5, rtol=1e-5)
 
 
-def test_the_order_of_chunks_matters_once_positions_are_learnt(vectors):
-    encoder = chunk_encoder(trained=True)
-    turned = encoder(vectors[:3].flip(0), np.array([0, 3]))
-
-    assert not torch.allclose(turned, encoder(vectors[:3], np.array([0, 3])), atol=1e-3)
-
-
 @pytest.mark.parametrize(("width", "asked", "used"), [(12, 12, 12), (32, 12, 8), (7, 4, 1), (384, 12, 12)])
 def test_heads_fall_back_to_a_divisor(width, asked, used):
     encoder = chunk_encoder(width=width, n_heads=asked, n_layers=1)
 
     assert encoder.layers[0].self_attn.num_heads == used
-
-
-def test_unknown_pooling():
-    with pytest.raises(UsageError, match=r"^encoder\.article_pooling: must be one of mean, max .*'sum'"):
-        chunk_encoder(pooling="sum")
-
-
-def test_dropout_in_training_only(vectors):
-    encoder = chunk_encoder(trained=True, dropout=0.5)
-
-    torch.testing.assert_close(encoder(vectors, OFFSETS), encoder(vectors, OFFSETS))
-    encoder.train()
-    assert not torch.allclose(encoder(vectors, OFFSETS), encoder(vectors, OFFSETS))

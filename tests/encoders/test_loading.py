@@ -10,7 +10,7 @@ from transformers.utils import logging as transformers_logging
 
 from statgraph.encoders import loading
 from statgraph.encoders.backbone import Backbone
-from statgraph.encoders.loading import load_backbone, load_masked_model, loaded_tower, most_tokens, quiet_transformers
+from statgraph.encoders.loading import load_backbone, most_tokens, quiet_transformers
 from statgraph.errors import ModelError
 
 HUB_NAME = "nobody-at-all/no-such-model"
@@ -114,7 +114,7 @@ def test_a_tokenizer_that_is_not_fast(tiny_folder, monkeypatch):
 def test_a_family_without_a_head(tiny_backbone):
     T5Config(vocab_size=53).save_pretrained(tiny_backbone.location)
     with pytest.raises(ModelError, match=r"^backbone 'mine' cannot be loaded \(.+\); name a local folder"):
-        load_masked_model(tiny_backbone)
+        load_backbone(tiny_backbone, masked=True)
 
 
 def test_saving_and_loading_a_model_say_nothing(tiny_folder, tmp_path, capfd):
@@ -127,19 +127,3 @@ def test_saving_and_loading_a_model_say_nothing(tiny_folder, tmp_path, capfd):
     assert capfd.readouterr() == ("", "")
     assert not transformers_logging.is_progress_bar_enabled()
     assert are_progress_bars_disabled()
-
-
-def test_a_tower_with_the_pieces_of_some_texts(tiny_backbone):
-    whole = loaded_tower(tiny_backbone, torch.float32)
-    pruned = loaded_tower(tiny_backbone, torch.float32, ["the rent"])
-
-    assert whole.backbone is tiny_backbone
-    assert len(whole.tokenizer) == whole.model.config.vocab_size == 53
-    assert len(pruned.tokenizer) == pruned.model.config.vocab_size < 53
-    assert pruned.tokenizer.tokenize("the rent") == ["▁the", "▁rent"]
-    with torch.no_grad():
-        vectors = [
-            tower.model(**tower.tokenizer("the rent", return_tensors="pt")).last_hidden_state
-            for tower in (whole, pruned)
-        ]
-    torch.testing.assert_close(*vectors)

@@ -4,7 +4,6 @@ import torch
 
 from statgraph.encoders.biencoder import dense_module
 from statgraph.encoders.similarity import SIMILARITIES, similarity_of
-from statgraph.errors import UsageError
 
 QUESTIONS = torch.tensor([[3.0, 4.0], [1.0, 0.0]])
 ARTICLES = torch.tensor([[0.0, 0.0], [3.0, 0.0], [6.0, 8.0]])
@@ -45,8 +44,3 @@ def test_equal_vectors_have_a_finite_gradient():
     question = torch.ones(1, 3, requires_grad=True)
     SIMILARITIES["euclidean"].scores(question, torch.ones(1, 3)).sum().backward()
     assert question.grad.isfinite().all()
-
-
-def test_an_unknown_similarity_is_refused():
-    with pytest.raises(UsageError, match=r"^encoder\.similarity: must be one of cosine, dot, euclidean .*'jaccard'"):
-        similarity_of("jaccard")

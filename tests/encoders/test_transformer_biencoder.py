@@ -115,14 +115,6 @@ def test_full_trains_the_backbones(build):
         assert f"{side}.encoder.layer.0.output.dense.weight" in reached
 
 
-def test_last_1_trains_the_last_layer(build):
-    reached = with_gradients(build(train="last-1"))
-
-    towers = {name.split(".", 1)[1] for name in reached if name.startswith(("query_model.", "article_model."))}
-    assert towers
-    assert all(name.startswith("encoder.layer.2.") for name in towers)
-
-
 @pytest.mark.parametrize(("n_upper", "training"), [(1, {2}), (2, {1, 2}), (9, {0, 1, 2})])
 def test_only_the_last_layers_have_gradients(tiny_folder, n_upper, training):
     model = AutoModel.from_pretrained(tiny_folder)
@@ -192,12 +184,6 @@ def test_questions_are_cut_to_what_the_backbone_takes(build):
     inputs = pair.question_inputs(["work " * 500])
 
     assert [len(chunk) for chunk in inputs.chunk_ids] == [64]
-
-
-@pytest.mark.parametrize("train", ["heads", "last-0", "last-", "auto", ""])
-def test_an_unknown_regime(build, train):
-    with pytest.raises(UsageError, match=rf"^encoder\.train: '{train}' .* none, head, last-N .* full"):
-        build(train=train)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from statgraph.evaluation.metrics import (
     choice_key,
     deciding_metric,
     left_out,
-    left_out_note,
     ndcg,
     quality,
     quality_cut,
@@ -87,11 +86,6 @@ def test_a_cut_of_a_fifth_of_the_articles_is_left_out(n_articles, names):
     assert list(measured.values) == [name for name in METRICS if name not in names]
 
 
-def test_what_is_left_out_is_said_in_words():
-    assert left_out_note(2500) == "left out: R@500 (a fifth of the 2,500 articles or more)"
-    assert left_out_note(2501) == ""
-
-
 def test_quality_decides_where_a_corpus_is_too_small_for_what_is_asked():
     assert (deciding_metric("R@200", 1001), deciding_metric("R@200", 1000)) == ("R@200", QUALITY)
     assert deciding_metric("mAP", 5) == "mAP"
@@ -148,21 +142,6 @@ def test_metrics_of_two_questions_and_their_means():
     assert means["R@100"] == 0.75
     assert means["mRP"] == 0.25
     assert tuple(means) == METRICS
-
-
-def test_every_question_weighs_the_same_whatever_its_number_of_articles():
-    metrics = question_metrics([np.array([0]), np.array([0])], [[0], [0, 1, 2, 3]], MANY)
-    assert aggregate(metrics)["R@100"] == (1 + 1 / 4) / 2
-
-
-def test_where_keeps_the_questions_of_the_mask():
-    metrics = question_metrics([np.array([0]), np.array([1])], [[0], [0]], MANY)
-    assert metrics.where(np.array([False, True]))["mAP"].tolist() == [0.0]
-
-
-def test_only_some_metrics_are_kept():
-    metrics = question_metrics([np.array([0])], [[0]], MANY).only(["mAP", "S@3", "not there"])
-    assert {name: values.tolist() for name, values in metrics.values.items()} == {"S@3": [1.0], "mAP": [1.0]}
 
 
 def test_a_label_given_twice_counts_once():

@@ -1,13 +1,24 @@
+import io
 import json
 
+import ir_measures
 import numpy as np
 import pytest
 from rich.console import Console
 
 from statgraph.errors import RunError
 from statgraph.evaluation.metrics import METRICS, question_metrics
-from statgraph.evaluation.report import Report, Stratum, comparison_table, evaluation_report, report_table, strata_table
+from statgraph.evaluation.report import (
+    Report,
+    Stratum,
+    comparison_table,
+    evaluation_report,
+    report_table,
+    strata_table,
+    write_trec_run,
+)
 from statgraph.evaluation.significance import Comparison, Estimate, MetricComparison
+from statgraph.law.query import Ranked
 
 
 @pytest.fixture
@@ -26,7 +37,7 @@ def test_report_holds_the_mean_of_each_stratum(report):
     assert {name: stratum.n_questions for name, stratum in report.strata.items()} == {"all": 3, "seen": 2, "unseen": 1}
     assert report.strata["all"].metrics["mAP"].mean == report.metrics["mAP"] == (1 + 1 / 2 + 0) / 3
     assert tuple(report.metrics) == METRICS
-    assert Report("test", {}).metrics == {}
+    assert Report("test", {}, 16).metrics == {}
     assert report.strata["seen"].metrics["MRR@10"].mean == (1 + 1 / 2) / 2
     assert report.strata["unseen"].metrics["R@100"] == Estimate(0.0, 0.0, 0.0)
     assert tuple(report.strata["all"].metrics) == METRICS
@@ -49,12 +60,6 @@ def test_a_stratum_without_questions_has_no_metrics():
 def test_what_is_no_report_is_refused(saved):
     with pytest.raises(RunError, match=r"^report: not readable \(.*\); evaluate the run again$"):
         Report.from_dict(saved)
-
-
-def test_a_report_from_before_metrics_were_left_out_is_read_and_has_nothing_to_say():
-    saved = {"split": "dev", "confidence": 0.95, "strata": {"all": {"n_questions": 3, "metrics": {}}}}
-    report = Report.from_dict(saved)
-    assert (report.n_articles, report.notes()) == (None, [])
 
 
 def test_notes_say_what_is_left_out_and_what_quality_is():
@@ -87,7 +92,7 @@ def cells(text: str) -> list[list[str]]:
 def test_table_shows_percent_with_the_interval_and_a_dash_where_there_is_none():
     strata = {"all": Stratum(161, {"R@100": Estimate(0.6461, 0.58, 0.709)}), "seen": Stratum(0, {})}
     strata["gold: 1"] = Stratum(4, EVERY_METRIC)  # of the other table
-    text = printed(report_table(Report("test", strata)), width=100)
+    text = printed(report_table(Report("test", strata, 2501)), width=100)
     assert ["R@100", "64.6 [58.0, 70.9]", "-"] in cells(text)
     assert "test split, mean in % [95% interval]" in text
     assert "all (n = 161)" in text
@@ -101,7 +106,7 @@ def test_strata_stand_in_rows_with_the_interval_of_one_metric():
         "topic: Work": Stratum(5, EVERY_METRIC),
         "topic: Rent": Stratum(4, EVERY_METRIC),
     }
-    text = printed(strata_table(Report("test", strata)))
+    text = printed(strata_table(Report("test", strata, 2501)))
     assert [row for row in cells(text) if len(row) == 6] == [
         ["gold: 1", "4", "50.0", "64.6", "90.0", "75.0 [60.0, 90.0]"],
         ["topic: Work", "5", "50.0", "64.6", "90.0", "75.0 [60.0, 90.0]"],
@@ -112,7 +117,7 @@ def test_strata_stand_in_rows_with_the_interval_of_one_metric():
 
 def test_strata_show_no_column_for_what_is_left_out():
     few = {name: EVERY_METRIC[name] for name in ("R@10", "mAP")}
-    text = printed(strata_table(Report("test", {"gold: 1": Stratum(4, few), "gold: 2-5": Stratum(0, {})})))
+    text = printed(strata_table(Report("test", {"gold: 1": Stratum(4, few), "gold: 2-5": Stratum(0, {})}, 2501)))
     assert [row for row in cells(text) if len(row) == 4] == [
         ["gold: 1", "4", "64.6", "75.0 [60.0, 90.0]"], ["gold: 2-5", "0", "-", "-"],
     ]  # fmt: skip
@@ -120,14 +125,15 @@ def test_strata_show_no_column_for_what_is_left_out():
 
 def test_a_long_topic_with_brackets_fits_a_terminal_and_keeps_them():
     name = "topic: [bold] Formalités administratives d'une association sans but lucratif"
-    text = printed(strata_table(Report("test", {name: Stratum(5, EVERY_METRIC)})))
+    text = printed(strata_table(Report("test", {name: Stratum(5, EVERY_METRIC)}, 2501)))
     assert "[bold]" in text
     assert max(map(len, text.splitlines())) <= 80
     assert "75.0 [60.0, 90.0]" in text
 
 
 def test_without_families_there_is_no_table_of_strata():
-    assert strata_table(Report("test", {"all": Stratum(9, EVERY_METRIC), "topic: A": Stratum(4, EVERY_METRIC)})) is None
+    few = {"all": Stratum(9, EVERY_METRIC), "topic: A": Stratum(4, EVERY_METRIC)}
+    assert strata_table(Report("test", few, 2501)) is None
 
 
 def test_comparison_shows_both_means_and_stars_what_is_significant():
@@ -141,3 +147,34 @@ def test_comparison_shows_both_means_and_stars_what_is_significant():
     assert "difference to runs/[b]bm25, in points [95% interval]" in text
     assert "* interval excludes 0 and p < 0.05" in text
     assert "*" not in printed(comparison_table({"mAP": comparisons["mAP"]}, "runs/bm25"))
+
+
+ARTICLE_IDS = ["A", "B", "C"]
+
+
+def run_of(question_ids=("q1",), rows=((2, 0),), scores=((0.5, 0.25),), article_ids=ARTICLE_IDS, **options) -> str:
+    stream = io.StringIO()
+    rankings = [Ranked(*ranking) for ranking in zip(np.array(rows), np.array(scores, dtype=np.float32), strict=True)]
+    write_trec_run(stream, question_ids, rankings, article_ids, **options)
+    return stream.getvalue()
+
+
+def test_run_has_one_line_per_hit_with_ranks_from_one():
+    assert run_of() == "q1 Q0 C 1 0.5 statgraph\nq1 Q0 A 2 0.25 statgraph\n"
+
+
+def test_scores_one_float32_apart_stay_apart():
+    score = np.float32(0.7)
+    lines = run_of(scores=[(np.nextafter(score, np.float32(1)), score)]).splitlines()
+    assert [np.float32(line.split()[4]) for line in lines] == [np.nextafter(score, np.float32(1)), score]
+
+
+def test_ir_measures_reads_the_run():
+    hits = list(ir_measures.read_trec_run(io.StringIO(run_of())))
+    assert [(hit.query_id, hit.doc_id, hit.score) for hit in hits] == [("q1", "C", 0.5), ("q1", "A", 0.25)]
+
+
+def test_white_space_in_ids_is_written_as_in_addresses():
+    run = run_of(question_ids=["q\t1"], article_ids=["A", "B", "Art. 3\u00a0%20"])
+    (hit, _) = ir_measures.read_trec_run(io.StringIO(run))
+    assert (hit.query_id, hit.doc_id) == ("q%091", "Art.%203%C2%A0%20")

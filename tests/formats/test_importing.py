@@ -4,7 +4,6 @@ import pytest
 
 from statgraph.errors import CorpusError, UsageError
 from statgraph.formats.importing import About, draft_source, import_corpus, import_to_folder, read_question_file
-from statgraph.registry import FORMATS
 
 ARTICLE = {"id": "L1", "text": "Lamps burn.", "path": ["Lamp Code"]}
 
@@ -13,12 +12,6 @@ ARTICLE = {"id": "L1", "text": "Lamps burn.", "path": ["Lamp Code"]}
 def source(tmp_path, write_jsonl):
     write_jsonl(tmp_path / "lamps" / "articles.jsonl", ARTICLE)
     return tmp_path / "lamps"
-
-
-@pytest.mark.parametrize("name", FORMATS.built_in)
-def test_every_format_has_its_parser(name):
-    assert callable(FORMATS.load(name).fill)
-    assert FORMATS.load(name).summary
 
 
 def test_what_is_given_is_what_the_corpus_says_of_itself(source):
@@ -34,10 +27,6 @@ def test_what_is_not_given_comes_from_the_source(source):
     assert (corpus.name, corpus.source) == ("articles", "articles.jsonl (jsonl)")
 
 
-def test_the_format_is_recognised(source):
-    assert import_corpus(source, language="en") == import_corpus(source, "jsonl", language="en")
-
-
 def test_manifest_of_the_source_says_what_is_not_given(source):
     manifest = {"name": "town", "language": "en", "licence": "CC0", "source": "the town hall", "version": 3}
     (source / "manifest.json").write_text(json.dumps(manifest))
@@ -51,22 +40,11 @@ def test_language_is_never_guessed(source, name):
         import_corpus(source, name)
 
 
-def test_language_of_bsard_and_legi_is_told_by_their_files(tmp_path):
-    (tmp_path / "articles_nl.csv").write_text("")
-    assert FORMATS.load("bsard").language_of(tmp_path) == "nl"
-    assert FORMATS.load("legi").language_of(tmp_path) == "fr"
-
-
 def test_unknown_format_lists_the_formats(source):
     with pytest.raises(
         UsageError, match=r"format 'odt'.*jsonl, csv, beir, parquet, bsard, legi, xlsx, docx, md, html, txt, xml"
     ):
         import_corpus(source, "odt", language="en")
-
-
-def test_missing_source_is_refused(tmp_path):
-    with pytest.raises(CorpusError, match=r"gone: no such file or folder"):
-        import_corpus(tmp_path / "gone", "csv", language="en")
 
 
 def test_broken_manifest_is_refused(source):

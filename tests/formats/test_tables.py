@@ -3,7 +3,6 @@ from dataclasses import replace
 import pytest
 
 from statgraph.formats.tables import (
-    HeadingRow,
     draft_csv,
     draft_jsonl,
     heading_paths,
@@ -14,7 +13,8 @@ from statgraph.law.splitting import split_of
 
 
 def rows(*headings):
-    return [HeadingRow(f"headings.csv:{line}", *heading) for line, heading in enumerate(headings, start=2)]
+    records = (dict(zip(("id", "title", "parent"), heading, strict=True)) for heading in headings)
+    return [(f"headings.csv:{line}", record) for line, record in enumerate(records, start=2)]
 
 
 def test_path_runs_from_the_code_down_whatever_the_order_of_the_rows(draft, recorded):
@@ -133,23 +133,6 @@ def test_citing_texts_and_sets_come_from_either_format(draft, csv_folder):
     assert draft.unresolved_citing == ("c2",)  # two codes, and it names neither
     assert [question.question_id for question in corpus.split("dev", "titles")] == ["t1"]
     assert [question.question_id for question in corpus.split("dev")] == ["q1"]
-
-
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        ({"cites": "L1"}, "'cites' is not a list of ids"),
-        ({"cites": ["L7"]}, "citing text 'c2' cites article 'L7', which does not exist"),
-        ({"question_id": "q7"}, "citing text 'c2' belongs to question 'q7', which does not exist"),
-        ({"id": "c1"}, "citing text id 'c1' appears twice (first on line 1)"),
-        ({"text": ""}, "citing text 'c2' has an empty text"),
-    ],
-)
-def test_bad_citing_text_is_named(draft, jsonl_folder, write_jsonl, problems_of, change, problem):
-    good = {"id": "c1", "text": "Lamps burn.", "cites": ["L1"], "question_id": "q1", "part": "section"}
-    write_jsonl(jsonl_folder / "citing.jsonl", good, {**good, "id": "c2", **change})
-    draft_jsonl(draft, jsonl_folder)
-    assert [said.partition(";")[0] for said in problems_of(draft)] == [f"citing.jsonl:2: {problem}"]
 
 
 def test_single_file_is_a_table_of_articles(draft, jsonl_folder, write_jsonl):
@@ -284,14 +267,6 @@ def test_labels_of_refused_rows_are_no_problems_of_their_own(draft, tmp_path, pr
         "articles.csv:3: the row has 2 fields and the header 3",
         "questions.csv:4: label of question 'q2' names article 'L5', which does not exist",
     ]
-
-
-def test_labels_of_a_broken_line_are_no_problems_of_their_own(draft, jsonl_folder, problems_of):
-    articles = jsonl_folder / "articles.jsonl"
-    articles.write_text(articles.read_text().replace('"text": "Wells', '"text" "Wells'))
-    draft_jsonl(draft, jsonl_folder)
-    (problem,) = problems_of(draft)
-    assert problem.startswith("articles.jsonl:3: invalid JSON at column ")
 
 
 @pytest.mark.parametrize(("fill", "name", "other"), [(draft_jsonl, "law.CSV", "csv"), (draft_csv, "law.json", "jsonl")])

@@ -15,7 +15,7 @@ from statgraph.errors import CorpusError, UsageError
 from statgraph.formats.importing import explained, import_corpus
 from statgraph.law.draft import Reading
 
-MADE_UP = Path(__file__).parents[1] / "acts" / "made_up"
+MADE_UP = Path(__file__).parent / "acts" / "made_up"
 
 
 @pytest.fixture

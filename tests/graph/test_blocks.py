@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from statgraph.config import GnnConfig
-from statgraph.errors import UsageError
 from statgraph.graph.blocks import BlockSampler, whole_graph_block
 from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.dgl_loader import load_dgl
@@ -253,21 +252,6 @@ def test_types_without_seeds_have_no_outputs(dense_graph, seeds):
     assert counts == {"article": n_articles, "heading": 0, "question": 0}
     assert blocks.layers[-1].n_outputs == n_articles
     assert n_articles or [layer.n_inputs for layer in blocks.layers] == [0, 0]
-
-
-@pytest.mark.parametrize(
-    ("options", "what"),
-    [
-        ({"target_edges": "hide"}, r"graph\.target_edges: .*'hide'"),
-        ({"citation_dropout": 1.5}, r"gnn\.citation_dropout: .*1\.5"),
-        ({"citation_dropout": -0.1}, r"gnn\.citation_dropout: .*-0\.1"),
-        ({"fanouts": [5, -2]}, r"gnn\.fanout: .*-2"),
-        ({"fanouts": [0, 5]}, r"gnn\.fanout: .*got 0"),
-    ],
-)
-def test_wrong_options_are_refused(town, options, what):
-    with pytest.raises(UsageError, match=what):
-        BlockSampler(build_graph(town), **{"fanouts": [-1], **options})
 
 
 def test_of_a_pair_only_its_own_edge_is_hidden(town, layer_edges):

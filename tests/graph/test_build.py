@@ -113,20 +113,6 @@ def test_summary_of_a_town_with_citing_texts(cited_town):
     assert build_graph(cited_town).node_types == ("article", "heading", "question")
 
 
-def test_every_edge_has_its_reverse(sample, edges_of):
-    graph = build_graph(sample, ("tree", "bipartite", "order", "citations"))
-    reverse = {
-        "cites": "cited_by",
-        "contains_article": "in_heading",
-        "contains_heading": "under_heading",
-        "precedes": "follows",
-        "refers_to": "referred_to_by",
-    }
-    reverse |= {name: forward for forward, name in reverse.items()}
-    edges = edges_of(graph)
-    assert {((to, reverse[name], of), target, source) for (of, name, to), source, target in edges} == edges
-
-
 def test_dev_and_test_questions_change_nothing_in_the_graph(town, edges_of):
     without = dataclasses.replace(town, questions=town.split("train"))
     assert edges_of(build_graph(town)) == edges_of(build_graph(without))

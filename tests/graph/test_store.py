@@ -8,7 +8,6 @@ from statgraph.config import GraphConfig
 from statgraph.errors import GraphError
 from statgraph.graph.build import build_graph, summary_of
 from statgraph.graph.dgl_loader import load_dgl
-from statgraph.graph.relations import NODE_TYPES
 from statgraph.graph.store import graph_for, read_graph, write_graph
 
 
@@ -23,25 +22,19 @@ def files_in(folder) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-@pytest.mark.parametrize("relations", [("tree", "bipartite"), ("order", "tree"), ("bipartite",), ()], ids="+".join)
-def test_what_is_saved_comes_back(tmp_path, town, edges_of, relations):
-    graph = build_graph(town, relations)
+@pytest.mark.parametrize(
+    "relations", [("tree", "bipartite"), ("order", "tree"), ("bipartite",), ("tree", "citing"), ()], ids="+".join
+)
+def test_what_is_saved_comes_back(tmp_path, town, cited_town, edges_of, relations):
+    corpus, counts = (cited_town, [16, 3, 8, 2]) if "citing" in relations else (town, [6, 5, 3])
+    graph = build_graph(corpus, relations)
     write_graph(graph, tmp_path / "graph")
-    loaded = read_graph(tmp_path / "graph", town)
+    loaded = read_graph(tmp_path / "graph", corpus)
     assert dataclasses.replace(loaded, heterograph=None) == dataclasses.replace(graph, heterograph=None)
     assert loaded.edge_types == graph.edge_types
     assert edges_of(loaded) == edges_of(graph)
     assert summary_of(loaded) == summary_of(graph)
-    assert [loaded.heterograph.num_nodes(node_type) for node_type in NODE_TYPES] == [6, 5, 3]
-
-
-def test_citing_texts_come_back(tmp_path, cited_town, edges_of):
-    graph = build_graph(cited_town, ("tree", "citing"))
-    write_graph(graph, tmp_path / "graph")
-    loaded = read_graph(tmp_path / "graph", cited_town)
-    assert dataclasses.replace(loaded, heterograph=None) == dataclasses.replace(graph, heterograph=None)
-    assert edges_of(loaded) == edges_of(graph)
-    assert (loaded.node_counts["citing"], loaded.heterograph.num_nodes("citing")) == (2, 2)
+    assert [loaded.heterograph.num_nodes(node_type) for node_type in loaded.node_types] == counts
 
 
 def refused(folder, corpus, place: str, keyword: str) -> None:

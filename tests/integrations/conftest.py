@@ -24,12 +24,3 @@ def corpus() -> Corpus:
 @pytest.fixture
 def run(write_run, tmp_path, corpus) -> Path:
     return write_run(tmp_path / "run", corpus, RunConfig(system="bm25", retriever="bm25"))
-
-
-@pytest.fixture(scope="session")
-def ensemble_run(tmp_path_factory, corpus) -> Path:
-    from statgraph.systems.pipeline import train_run
-    from statgraph.systems.presets import resolve_config
-
-    config = resolve_config("ensemble", ["ensemble.members=none", "ranker.kind=fixed"])
-    return train_run(corpus, config, tmp_path_factory.mktemp("ensemble") / "run").folder

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from statgraph import Retriever
 from statgraph.config import RunConfig
 from statgraph.errors import DependencyError, RunError, UsageError
 from statgraph.law.records import Article, Corpus
@@ -116,22 +115,6 @@ def test_a_code_and_a_heading_limit_what_is_searched(framework, write_run, tmp_p
         ids(codes=["Rent"])
 
 
-def test_an_ensemble_is_searched_too(framework, ensemble_run):
-    def about(question, **options):
-        retriever = framework.make(run=ensemble_run, **options)
-        return [framework.about(record) for record in framework.ask(retriever, question)]
-
-    hits = Retriever.load(ensemble_run).search("the deposit", k=2)
-    found = about("the deposit", k=2)
-    assert [(article_id, metadata["score"]) for article_id, _, metadata in found] == [
-        (hit.article_id, hit.score) for hit in hits
-    ]
-    assert found[0][0] == "D1"
-    # The citation signal finds what BM25 has no word for; on a day after its end the article is not searched.
-    assert about("Art. 2", k=1, as_of="2019-01-01")[0][0] == "N1"
-    assert "N1" not in [article_id for article_id, *_ in about("Art. 2 and notice", as_of="2021-01-01")]
-
-
 def test_it_is_a_part_of_a_chain(langchain, run):
     chain = langchain.make(run=run, k=1) | (lambda documents: documents[0].metadata["title"])
     assert chain.invoke("keys") == "Art. 3"
@@ -144,7 +127,22 @@ def test_what_is_wrong_is_told(framework, run, tmp_path):
         framework.ask(framework.make(run=run), " ")
 
 
-def test_options_out_of_range_are_refused(langchain, llamaindex, run):
+def test_langchain_takes_limits_with_a_question(langchain, run):
+    retriever = langchain.make(run=run, k=1)
+    limits = {"k": 3, "as_of": "2019-01-01", "codes": ["Rent Code"]}
+    found = retriever.invoke("notice of the deposit", **limits)
+    assert [document.id for document in found] == ["N1", "D1", "K1"]
+    assert asyncio.run(retriever.ainvoke("notice of the deposit", **limits)) == found
+    assert len(retriever.invoke("the deposit")) == 1
+    with pytest.raises(UsageError, match="unknown limit of a search 'asof'; choose from k, codes, heading, as_of"):
+        retriever.invoke("notice", asof="2019-01-01")
+
+
+def test_options_out_of_range_are_refused(langchain, llamaindex, haystack, run):
+    with pytest.raises(UsageError, match="unknown limit of a search 'asof'"):
+        haystack.make(run, asof="2019-01-01")
+    with pytest.raises(TypeError, match="asof"):
+        llamaindex.make(run, asof="2019-01-01")
     with pytest.raises(ValueError, match="greater than or equal to 1"):
         langchain.make(run=run, k=0)
     with pytest.raises(ValueError, match=r"asof\n  Extra inputs are not permitted"):

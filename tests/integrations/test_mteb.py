@@ -9,9 +9,8 @@ pytest.importorskip("mteb", reason="the extra 'mteb' is run in an environment of
 
 import mteb
 
-from statgraph import Retriever
+from statgraph import Retriever, export
 from statgraph.config import RunConfig
-from statgraph.contrib.exports.encoder_folder import export_encoder_folder
 from statgraph.encoders.article_text import article_texts
 from statgraph.errors import RunError, UsageError
 from statgraph.evaluation.metrics import ndcg, recall, reciprocal_rank
@@ -63,7 +62,7 @@ def test_the_figures_of_a_retriever_are_those_of_evaluate(sample_run, sample):
 def test_an_exported_encoder_is_scored_as_any_other(sample_run, sample, tmp_path):
     from sentence_transformers import SentenceTransformer
 
-    export_encoder_folder(sample_run.folder, tmp_path / "encoder")
+    export(sample_run, "sentence-transformers", tmp_path / "encoder")
     encoder = SentenceTransformer(str(tmp_path / "encoder"), device="cpu")
     articles = encoder.encode(article_texts(sample.articles))
     questions = encoder.encode([question.text for question in sample.split("test")])

@@ -1,6 +1,5 @@
 import pytest
 
-from statgraph.errors import CorpusError
 from statgraph.law import CitingText
 from statgraph.law.draft import Draft
 
@@ -60,16 +59,6 @@ def test_bad_article_is_refused(draft, problems_of, changes, problem):
     add_article(draft, place="corpus.jsonl:9", **changes)
     (only,) = problems_of(draft)
     assert only.startswith(f"corpus.jsonl:9: {problem}; ")
-
-
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [({"question_id": ""}, "question has no id"), ({"text": ""}, "question 'q1' has an empty text")],
-)
-def test_bad_question_is_refused(draft, problems_of, changes, problem):
-    draft.add_question("queries.jsonl:4", **({"question_id": "q1", "text": "Why?"} | changes))
-    with pytest.raises(CorpusError, match=f"^queries.jsonl:4: {problem}; "):
-        draft.questions()
 
 
 def test_repeated_ids_name_their_first_place(draft, problems_of):

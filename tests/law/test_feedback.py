@@ -64,22 +64,24 @@ def test_a_label_comes_once_where_two_questions_are_equal():
     assert [question.article_ids for question in after.questions] == [("A1",), ("A2", "A1")]
 
 
-def test_the_latest_of_contradicting_marks_counts(corpus):
-    there_and_back = [Mark("Why?", "A1", True), Mark("Why?", "A1", False)]
-    after, summary = with_feedback(corpus, there_and_back)
-    assert (after.questions, summary.overruled, summary.labels) == (QUESTIONS, 1, 0)
-    after, summary = with_feedback(corpus, there_and_back[::-1])
-    assert (len(after.questions), summary.overruled, summary.labels) == (3, 1, 1)
+YES, NO, BACK = (Mark("Why?", "A1", right) for right in (True, False, None))
 
 
-def test_a_mark_that_is_taken_back_is_none(corpus):
-    after, summary = with_feedback(corpus, [Mark("Why?", "A1", True), Mark("Why?", "A1", None)])
-    assert (after.questions, summary.overruled, summary.taken_back, summary.wrong) == (QUESTIONS, 1, 1, 0)
-
-
-def test_a_question_of_test_is_left_alone(corpus):
-    after, summary = with_feedback(corpus, [Mark("when?", "A3", True)])
-    assert (after.questions, summary.held_out, summary.labels) == (QUESTIONS, 1, 0)
+@pytest.mark.parametrize(
+    ("marks", "n_new", "counted"),
+    [
+        ([YES, NO], 0, {"overruled": 1, "wrong": 1}),  # the latest counts
+        ([NO, YES], 1, {"overruled": 1, "labels": 1, "questions": 1}),
+        ([YES, BACK], 0, {"overruled": 1, "taken_back": 1}),
+        ([Mark("when?", "A3", True)], 0, {"held_out": 1}),  # a question of test
+        ([Mark("Who pays?", "A2", True)], 0, {"known": 1}),
+    ],
+)
+def test_what_becomes_of_marks(corpus, marks, n_new, counted):
+    after, summary = with_feedback(corpus, marks)
+    assert (after.questions[:2], len(after.questions)) == (QUESTIONS, 2 + n_new)
+    none = dict.fromkeys(("overruled", "taken_back", "wrong", "known", "held_out", "labels", "questions"), 0)
+    assert summary == FeedbackSummary(len(marks), **none | counted)
 
 
 def test_labels_are_of_the_main_set_and_no_set_s_test_question_gets_any(corpus):
@@ -94,11 +96,6 @@ def test_labels_are_of_the_main_set_and_no_set_s_test_question_gets_any(corpus):
     assert [(new.text, new.question_set, new.article_ids) for new in after.questions[4:]] == [
         ("Money", "questions", ("A2",))
     ]
-
-
-def test_a_mark_that_says_nothing_new(corpus):
-    after, summary = with_feedback(corpus, [Mark("Who pays?", "A2", True)])
-    assert (after, summary.known) == (corpus, 1)
 
 
 def test_marks_are_read_in_the_order_of_their_time(marks_file):

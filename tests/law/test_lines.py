@@ -124,12 +124,6 @@ def test_bom_crlf_blank_lines_before_the_header_and_a_missing_last_newline(draft
     assert recorded() == []
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_header_tells_the_delimiter(draft, tmp_path, delimiter):
-    raw = f"id{delimiter}text\n1{delimiter}one\n"
-    assert rows_of(draft, tmp_path, raw) == [("x.csv:2", {"id": "1", "text": "one"})]
-
-
 def test_rows_with_too_many_or_too_few_fields_are_problems(draft, tmp_path, recorded):
     raw = "id,text,path\n1,one, two,A\n2,two\n,,\n3,three,A\n"
     assert rows_of(draft, tmp_path, raw) == [("x.csv:5", {"id": "3", "text": "three", "path": "A"})]

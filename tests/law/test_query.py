@@ -1,8 +1,20 @@
+from dataclasses import replace
+from datetime import date
+
 import numpy as np
 import pytest
 
 from statgraph.errors import UsageError
-from statgraph.law.query import Judged, Query, Ranked, check_k, known_probabilities, reciprocal_rank_fusion
+from statgraph.law.query import (
+    LIMITS,
+    Judged,
+    Query,
+    Ranked,
+    check_k,
+    known_probabilities,
+    queries_of,
+    reciprocal_rank_fusion,
+)
 
 
 def test_what_is_left_out_limits_nothing():
@@ -34,6 +46,21 @@ def test_lists_and_numpy_numbers_are_taken():
 def test_what_cannot_be_asked_is_refused(values, line):
     with pytest.raises(UsageError, match=f"^{line}"):
         Query(**{"text": "Who pays?", **values})
+
+
+def test_queries_that_differ_in_any_limit_are_ranked_apart():
+    query = Query("Who pays?", among=np.array([1]))
+    assert replace(query, text="When?").limits == query.limits
+    changed = {"k": 3, "codes": ("Civil Code",), "heading": ("Civil Code",), "as_of": "2020-01-31", "among": None}
+    assert set(changed) == {*LIMITS, "among"}
+    for name, value in changed.items():
+        assert replace(query, **{name: value}).limits != query.limits
+    assert replace(query, as_of=date.today()).limits == query.limits
+
+
+def test_an_unknown_limit_is_refused():
+    with pytest.raises(UsageError, match="limit of a search 'asof'; choose from k, codes, heading, as_of, among"):
+        queries_of(["Who pays?"], 3, {"asof": "2020-01-31"})
 
 
 def test_rows_come_before_scores():

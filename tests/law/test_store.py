@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from statgraph import artifacts
 from statgraph.errors import CorpusError
-from statgraph.law import CitingText, Question, read_corpus, store, write_corpus
+from statgraph.law import CitingText, Question, read_corpus, write_corpus
 from statgraph.law.draft import Draft
 from statgraph.law.records import SPLITS
 from statgraph.law.store import draft_beir, held_for_writing, refuse_foreign_folder
@@ -155,13 +156,13 @@ def test_one_process_writes_a_folder_at_a_time(town, tmp_path, replace_it):
 
 
 def test_a_corpus_written_while_the_folder_was_waited_for_is_not_replaced(town, tmp_path, monkeypatch):
-    held = store.held_folder
+    held = artifacts.held_folder
 
     def after_another(folder):
         write_corpus(town, folder)
         return held(folder)
 
-    monkeypatch.setattr(store, "held_folder", after_another)
+    monkeypatch.setattr(artifacts, "held_folder", after_another)
     with pytest.raises(CorpusError, match="add force to"):
         hold(tmp_path / "new", replace_it=False)
 

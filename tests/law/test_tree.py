@@ -29,12 +29,6 @@ def test_headings_in_order_of_first_appearance():
     assert tree.depth == 3
 
 
-def test_equal_titles_in_two_codes_stay_two():
-    tree = tree_of(articles_at(("A", "General"), ("B", "General"), ("A", "General")))
-    assert [heading.title for heading in tree.headings] == ["A", "General", "B", "General"]
-    assert tree.article_parents.tolist() == [1, 3, 1]
-
-
 @pytest.mark.parametrize("interleaved", [False, True])
 def test_ancestors_are_those_of_networkx(interleaved):
     articles = read_corpus(sample_folder()).articles

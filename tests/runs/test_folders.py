@@ -10,7 +10,7 @@ from statgraph.config import RunConfig
 from statgraph.errors import RunError
 from statgraph.law.records import Corpus
 from statgraph.runs import folders as runs
-from statgraph.runs.folders import changed_run, claim, claimed, give_back
+from statgraph.runs.folders import changed_run, claim, claimed, unclaim
 from statgraph.settings import with_settings
 
 REPO = Path(__file__).parents[2]
@@ -248,11 +248,11 @@ def test_a_folder_in_use_is_left_alone(begun, tmp_path):
 def test_a_folder_without_work_is_given_back(begun, tmp_path):
     (begun / "articles.jsonl").write_text("")
     (begun / "notes.txt").write_text("mine")
-    give_back(begun, CONFIG)
+    unclaim(begun, CONFIG)
     assert [path.name for path in begun.iterdir()] == ["notes.txt"]
     (begun / "notes.txt").unlink()
     claim(begun, CORPUS, CONFIG, resume=False)  # an empty folder is taken
-    give_back(begun, CONFIG)
+    unclaim(begun, CONFIG)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -303,5 +303,5 @@ def test_what_a_kill_left_in_the_folder_goes(tmp_path, resume):
 @pytest.mark.parametrize("work", ["checkpoints", "synthetic.jsonl", "synthetic.jsonl.partial"])
 def test_a_folder_with_work_is_kept(begun, work):
     (begun / work).mkdir()
-    give_back(begun, CONFIG)
+    unclaim(begun, CONFIG)
     assert sorted(path.name for path in begun.iterdir()) == sorted(["config.json", work])

@@ -6,32 +6,32 @@ import pytest
 from statgraph import artifacts
 from statgraph.errors import RunError
 from statgraph.runs import parts
-from statgraph.runs.run import FORMAT, Run
+from statgraph.runs.run import FORMAT, RunFolder
 
 
 @pytest.fixture
 def read(dense_run):
     """Return a function that reads the run with another manifest, or none for None."""
 
-    def reads(content: str | bytes | None) -> Run:
+    def reads(content: str | bytes | None) -> RunFolder:
         path = dense_run / artifacts.MANIFEST
         if content is None:
             path.unlink()
         else:
             path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return Run.read(dense_run)
+        return RunFolder.read(dense_run)
 
     return reads
 
 
 def test_what_is_no_finished_run_is_refused(read, dense_run, tmp_path):
     with pytest.raises(RunError, match="none: no such run folder"):
-        Run.read(tmp_path / "none")
+        RunFolder.read(tmp_path / "none")
     with pytest.raises(RunError, match="not a run folder"):
         read(None)
     (dense_run / parts.CONFIG).touch()
     with pytest.raises(RunError, match="an unfinished run"):
-        Run.read(dense_run)
+        RunFolder.read(dense_run)
 
 
 @pytest.mark.parametrize("content", ["{", "", b'{"a": "\xff"}'])
@@ -51,13 +51,13 @@ def test_another_manifest_is_refused(read, content):
 
 def test_a_setting_of_another_version_is_refused(read, dense_run):
     manifest = artifacts.read_json(dense_run / artifacts.MANIFEST)
-    with pytest.raises(RunError, match=r"manifest\.json: 'sead' is not a setting.*another version's"):
+    with pytest.raises(RunError, match=r"manifest\.json: 'sead' is not a setting.*; train the run again"):
         read(json.dumps(manifest | {"config": {"sead": 3}}))
 
 
 def test_what_is_written_comes_back(dense_run):
     run = dataclasses.replace(
-        Run.read(dense_run),
+        RunFolder.read(dense_run),
         data={"licence": "CC0", "labels": {"dev": 2}},
         backbone_licences={"own": None},
         processes=2,
@@ -67,19 +67,20 @@ def test_what_is_written_comes_back(dense_run):
         updates=({"from": "a", "to": "b"},),
     )
     run.write()
-    assert Run.read(dense_run) == run
+    assert RunFolder.read(dense_run) == run
     assert artifacts.read_json(dense_run / artifacts.MANIFEST)["format"] == FORMAT
 
 
-def test_a_later_format_is_refused(read, dense_run):
+@pytest.mark.parametrize("known", [FORMAT - 1, FORMAT + 1])
+def test_another_format_is_refused(read, dense_run, known):
     manifest = artifacts.read_json(dense_run / artifacts.MANIFEST)
-    with pytest.raises(RunError, match="update statgraph"):
-        read(json.dumps(manifest | {"format": FORMAT + 1}))
+    with pytest.raises(RunError, match=rf"format {known}, .*; update statgraph, or train the run again$"):
+        read(json.dumps(manifest | {"format": known}))
 
 
 @pytest.mark.parametrize(("updates", "since"), [((), "trained on"), (({},), "updated to")])
 def test_only_the_corpus_of_the_run_is_accepted(dense_run, corpus, updates, since):
-    run = dataclasses.replace(Run.read(dense_run), updates=updates)
+    run = dataclasses.replace(RunFolder.read(dense_run), updates=updates)
     run.check_corpus(corpus)
     without_questions = dataclasses.replace(corpus, questions=())
     with pytest.raises(RunError, match=rf": {since} corpus 'rent', not {since[-2:]} 'valmere'"):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -101,30 +102,33 @@ def make_client(loaded_run, tmp_path_factory: pytest.TempPathFactory) -> Callabl
     from statgraph.service.config import ServiceConfig
     from statgraph.service.state import ServiceState
 
-    def make(*, loaded: bool = True, write_log: Callable = lambda line: None, **settings) -> TestClient:
+    def make(*, loaded: bool = True, **settings) -> TestClient:
         settings = {"feedback": tmp_path_factory.mktemp("marks") / "feedback.jsonl", **settings}
         state = ServiceState(ServiceConfig(**settings))
         if loaded:
             state.open(loaded_run)
-        return TestClient(create_app(state, write_log=write_log), raise_server_exceptions=False)
+        return TestClient(create_app(state), raise_server_exceptions=False)
 
     return make
 
 
 @pytest.fixture
-def log() -> list[dict]:
-    """Return the lines that the service of the test has logged."""
-    return []
+def log() -> Iterator[list[dict]]:
+    """Return the lines that the services of the test log."""
+    from statgraph.service.middleware import JsonLines
+
+    lines, logger, handler = [], logging.getLogger("statgraph.service"), logging.Handler()
+    handler.emit = lambda record: lines.append(json.loads(JsonLines().format(record)))
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    yield lines
+    logger.removeHandler(handler)
 
 
 @pytest.fixture
-def serve(make_client, tmp_path: Path, log: list[dict]) -> Callable:
-    """Return `make_client` for one test: its log is `log`, its feedback file is in `tmp_path`."""
-
-    def write_log(line: str) -> None:
-        log.append(json.loads(line))
-
-    return partial(make_client, feedback=tmp_path / "feedback.jsonl", write_log=write_log)
+def serve(make_client, tmp_path: Path) -> Callable:
+    """Return `make_client` for one test: its feedback file is in `tmp_path`."""
+    return partial(make_client, feedback=tmp_path / "feedback.jsonl")
 
 
 @pytest.fixture(scope="session")

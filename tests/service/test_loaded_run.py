@@ -11,9 +11,9 @@ from statgraph.graph.relations import ARTICLE, HEADING, QUESTION
 from statgraph.law.query import Query
 from statgraph.law.records import Article, Corpus, Question
 from statgraph.retrieval.search import explaining
-from statgraph.retrieval.search.explaining import LexicalExplainer
+from statgraph.retrieval.search.explaining import Explainer
 from statgraph.runs.article_store import ArticleStore, write_article_store
-from statgraph.service.loaded_run import LoadedRun, Surroundings, heading_id_of
+from statgraph.service.loaded_run import ArticleGraph, LoadedRun, heading_id_of
 
 LEASES_PATH, WAGES_PATH = ("Housing Code", "Book I. Leases"), ("Work Code", "Book I. Leases")
 H1, H2, H3, W5, W6 = ((ARTICLE, row) for row in range(5))
@@ -50,7 +50,7 @@ def test_the_id_of_a_heading_is_of_its_whole_path(loaded_run):
 
 def test_after_warming_up_nothing_is_made_at_the_first_explanation(village_run, monkeypatch):
     made = []
-    monkeypatch.setattr(explaining, "LexicalExplainer", lambda *given: made.append(1) or LexicalExplainer(*given))
+    monkeypatch.setattr(explaining, "Explainer", lambda *given: made.append(1) or Explainer(*given))
     loaded_run = LoadedRun(village_run, device="cpu")
     loaded_run.warm_up(lambda: True)
     assert made == []
@@ -60,11 +60,6 @@ def test_after_warming_up_nothing_is_made_at_the_first_explanation(village_run, 
     hits = loaded_run.retriever.search("deposit", 1)
     assert loaded_run.retriever.explain("deposit", hits)[0].article_id == "H1"
     assert made == [1]
-
-
-def test_a_run_that_has_not_saved_its_structure_makes_it(village_run, linked_run):
-    loaded_run = LoadedRun(linked_run(village_run, without="structure.npz"), device="cpu")
-    assert loaded_run.surroundings.refers_to(1) == [0, 3]
 
 
 def test_without_training_questions_the_examples_are_what_a_search_finds(tmp_path, write_run):
@@ -104,12 +99,12 @@ def test_a_text_names_the_version_in_force_and_versions_come_by_their_dates(tmp_
 
 
 @pytest.fixture
-def surroundings(loaded_run):
-    return loaded_run.surroundings
+def graph(loaded_run):
+    return loaded_run.graph
 
 
-def test_one_hop(surroundings):
-    found = surroundings.neighbourhood(3, hops=1)
+def test_one_hop(graph):
+    found = graph.neighbourhood(3, hops=1)
     assert list(found.hops.items()) == [(W5, 0), (WAGES, 1), (H2, 1), (W6, 1), (Q2, 1)]
     assert found.edges == (
         (WAGES, W5, "contains_article"),
@@ -121,13 +116,13 @@ def test_one_hop(surroundings):
     assert not found.cut
 
 
-def test_hops_count_the_shortest_way(surroundings):
-    hops = surroundings.neighbourhood(2, hops=3).hops
+def test_hops_count_the_shortest_way(graph):
+    hops = graph.neighbourhood(2, hops=3).hops
     assert hops == {H3: 0, KEYS: 1, Q1: 1, LEASES: 2, H1: 2, HOUSING: 3, H2: 3}
 
 
-def test_the_nearest_nodes_are_kept_where_there_are_too_many(surroundings):
-    found = surroundings.neighbourhood(3, hops=2, most=3)
+def test_the_nearest_nodes_are_kept_where_there_are_too_many(graph):
+    found = graph.neighbourhood(3, hops=2, most=3)
     assert list(found.hops) == [W5, WAGES, H2]
     assert found.cut
     assert set(found.edges) == {(WAGES, W5, "contains_article"), (H2, W5, "refers_to")}
@@ -136,7 +131,7 @@ def test_the_nearest_nodes_are_kept_where_there_are_too_many(surroundings):
 def test_siblings_come_by_how_near_they_stand(tmp_path):
     articles = [Article(f"A{row}", f"Art. {row}", "Text.", ("Code",), row) for row in range(200)]
     write_article_store(articles, tmp_path)
-    found = Surroundings(ArticleStore(tmp_path), {}, ()).neighbourhood(100, hops=2)
+    found = ArticleGraph(ArticleStore(tmp_path), {}, ()).neighbourhood(100, hops=2)
     assert len(found.hops) == 150
     assert found.cut
     assert sorted(row for kind, row in found.hops if kind == ARTICLE) == list(range(26, 175))
@@ -144,5 +139,5 @@ def test_siblings_come_by_how_near_they_stand(tmp_path):
 
 def test_articles_that_are_not_there_are_passed_over(loaded_run):
     questions = [Question("q", "?", "train", ("H9", "H1"))]
-    edges = Surroundings(loaded_run.articles, loaded_run.article_rows, questions).neighbourhood(0, hops=2).edges
+    edges = ArticleGraph(loaded_run.articles, loaded_run.article_rows, questions).neighbourhood(0, hops=2).edges
     assert [edge for edge in edges if edge[2] == "cites"] == [(Q1, H1, "cites")]

@@ -33,6 +33,13 @@ def small_table(quick_settings) -> TableSpec:
     )
 
 
+@pytest.fixture(scope="session")
+def ensemble_settings(quick_settings, quick_backbone) -> tuple[str, ...]:
+    """Return the settings of a small ensemble, a QABISAR and an untrained encoder."""
+    own = (setting for setting in quick_settings if not setting.startswith("encoder.backbone"))
+    return (*own, f"ensemble.members=qabisar@{quick_backbone},zero-shot@{quick_backbone}", "ranker.trees=20")
+
+
 @pytest.fixture
 def made_up():
     """Return a function that makes a result of four questions, the first two seen, from their R@200; every other metric

@@ -1,25 +1,16 @@
 import dataclasses
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
-from statgraph.encoders.inference.frozen_questions import frozen_questions
-from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.retrieval.ranking.features import FACTS, OF_CITED, OF_CITING, OF_PARENT, OF_SECTION, feature_names
 from statgraph.retrieval.ranking.learnt import Learning
-from statgraph.retrieval.search.ensemble_run import read_ensemble
-from statgraph.retrieval.signals.centring import Centre
-from statgraph.retrieval.signals.dense import DenseSignal
-from statgraph.retrieval.signals.maxsim import MaxSimSignal
-from statgraph.retrieval.signals.signal import ZERO_SHOT
 from statgraph.studies.ablation import (
     CITATIONS,
     FEATURES,
     READING,
     TREES,
     AblationRuns,
-    _misreading,
     _without,
     with_signal_rows,
 )
@@ -32,12 +23,10 @@ from statgraph.systems.job import TrainingOptions
 
 
 @pytest.fixture
-def settings(quick_settings, quick_backbone):
-    own = [text for text in quick_settings if not text.startswith("encoder.backbone")]
-    members = f"ensemble.members=qabisar@{quick_backbone},zero-shot@{quick_backbone}"
+def settings(ensemble_settings):
     # Exactly 20 trees, so that rows are what training makes without the signal.
     trees = ("ranker.kind=lambdamart", "ranker.trees=20", "ranker.leaf_size=1")
-    return (*own, members, *trees, "ranker.learn_from=cross-fit", "ranker.folds=2")
+    return (*ensemble_settings, *trees, "ranker.learn_from=cross-fit", "ranker.folds=2")
 
 
 @pytest.fixture
@@ -106,35 +95,6 @@ def test_how_a_question_is_read_can_be_left_out(plan, town_corpus, tmp_path, wit
         plain = ["Who pays for my well?"]
         assert next(whole.features(plain)).values.tolist() == next(reduced.features(plain)).values.tolist()
     assert next(whole.features([question])).values.tolist() != next(reduced.features([question])).values.tolist()
-
-
-def test_without_centring_nothing_is_taken_from_words_either():
-    index = ArticleIndex.build(np.eye(2, dtype=np.float32), ["a", "b"])
-    member = DenseSignal("zero-shot", ZERO_SHOT, index, None, Centre(np.ones(2), np.ones(2)))
-    signal = MaxSimSignal(np.zeros((2, 2), dtype=np.int8), np.ones(2), np.arange(3), member)
-    centre = _misreading(signal, "centring").member.centre
-    assert (centre.question, centre.token) == (0, 0)
-    assert signal.member.centre.token.tolist() == [1, 1]  # the whole ensemble's stays
-
-
-def test_a_row_reads_questions_as_the_run_does(plan, town_corpus, tmp_path, monkeypatch):
-    kept = []
-
-    def read(*given, **options):
-        kept.append(frozen_questions("key", tmp_path, "cpu"))
-        return read_ensemble(*given, **options)
-
-    monkeypatch.setattr("statgraph.studies.ablation.read_ensemble", read)
-    monkeypatch.setattr(
-        "statgraph.encoders.inference.frozen_questions.FrozenQuestions", lambda folder, device: "read once"
-    )
-    trained = AblationRuns(town_corpus, "test", RunStore(tmp_path)).ensemble_of(
-        plan("", "ranker.kind=fixed"), TrainingOptions()
-    )
-    assert kept == ["read once"] * 3  # the whole, and two folds
-    for wholes in (True, False):
-        trained.whole.ensemble.wholes = wholes
-        assert _without(trained, "headings", town_corpus).ensemble.wholes is wholes
 
 
 def test_members_are_trained_once_for_all_rows(plan, town_corpus, tmp_path, monkeypatch):

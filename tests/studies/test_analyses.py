@@ -4,7 +4,7 @@ import pytest
 
 from statgraph.errors import CorpusError
 from statgraph.law.records import Article
-from statgraph.studies.analyses import article_similarity, bm25_over_grid
+from statgraph.studies.analyses import LINES, SIMILARITY, article_similarity
 
 
 def corpus_of(town_corpus, texts_by_code):
@@ -20,15 +20,15 @@ def test_similarity_by_distance(town_corpus, tmp_path):
     # In each code places 0 and 1 are equal, and so are 2 and 3; the codes share no word, and no pair crosses them.
     corpus = corpus_of(town_corpus, {"A": ["lamp", "lamp", "well", "well"], "B": ["dog", "dog", "cart", "cart"]})
     found = article_similarity(corpus, tmp_path / "m.png")
-    by_code = found.values["by_code"]
+    by_code, lines = found["by_code"], LINES[SIMILARITY](found)
     assert by_code["1"] == {code: (pytest.approx(2 / 3), 3) for code in "AB"}
     assert by_code["2"] == dict.fromkeys("AB", (0, 2))
     assert "5" not in by_code
-    shown = {cells[1].strip(): float(cells[2]) for line in found.lines[4:] for cells in [line.split("|")]}
+    shown = {cells[1].strip(): float(cells[2]) for line in lines[4:] for cells in [line.split("|")]}
     # Two different articles of one code are equal in 1 of 3 pairs, any two in 1 of 7.
     assert shown["random, same code"] == pytest.approx(1 / 3, abs=0.03)
     assert shown["random, any code"] == pytest.approx(1 / 7, abs=0.03)
-    assert "| 1 | 0.667 | 6 |" in found.lines
+    assert "| 1 | 0.667 | 6 |" in lines
     assert (tmp_path / "m.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -36,19 +36,9 @@ def test_articles_stand_in_the_order_of_their_code(town_corpus, tmp_path):
     corpus = corpus_of(town_corpus, {"A": ["lamp", "well", "lamp", "well"]})
     first, second, third, fourth = corpus.articles
     shuffled = dataclasses.replace(corpus, articles=(first, third, second, fourth))
-    assert article_similarity(shuffled, tmp_path / "m.png").values["by_code"]["1"] == {"A": (0, 3)}
+    assert article_similarity(shuffled, tmp_path / "m.png")["by_code"]["1"] == {"A": (0, 3)}
 
 
 def test_no_pair_is_refused(town_corpus, tmp_path):
     with pytest.raises(CorpusError, match=r"^town: no code has two articles"):
         article_similarity(corpus_of(town_corpus, {"A": ["lamp"], "B": ["well"]}), tmp_path / "m.png")
-
-
-def test_the_grid_of_bm25(town_corpus, tmp_path):
-    found = bm25_over_grid(town_corpus, tmp_path / "g.png")
-    points = found.values["by_question"]["quality"]  # 16 articles are too few for the paper's R@200
-    assert len(points) == len(found.values["k1s"]) * len(found.values["bs"])
-    assert {len(point) for point in points} == {len(town_corpus.split("dev"))}
-    assert found.lines[0].startswith("quality on dev, %. Best: k1 = ")
-    assert len(found.lines) == 4 + len(found.values["k1s"])
-    assert (tmp_path / "g.png").read_bytes().startswith(b"\x89PNG")

@@ -75,18 +75,6 @@ def test_only_some_rows_are_run_and_the_rest_is_taken_as_far_as_it_is_there(make
     assert "- Missing: QABISAR, seed 0: not run yet" in (made.folder / "table.md").read_text()
 
 
-def test_an_interrupted_table_goes_on(make, request_, trained, monkeypatch):
-    one = dataclasses.replace(request_, seeds=1)
-    measure = running.metrics_of_sets
-    monkeypatch.setattr(running, "metrics_of_sets", lambda *run: (_ for _ in ()).throw(KeyboardInterrupt))
-    with pytest.raises(KeyboardInterrupt):
-        make(dataclasses.replace(one, only=("QABISAR",)))
-    monkeypatch.setattr(running, "metrics_of_sets", measure)
-    made, _ = make(one)
-    assert trained == [("qabisar", 0), ("bm25", 0), ("dsr", 0)]
-    assert made.missing == ()
-
-
 def test_what_fails_is_left_out_and_said(make, request_, monkeypatch):
     train = running.train_run
 

@@ -22,15 +22,6 @@ def written(tmp_path, monkeypatch):
     return read
 
 
-def test_the_tables():
-    assert table_names() == (
-        "citations", "cusines-buckets", "cusines-table1", "cusines-table2", "cusines-table3", "cusines-table4",
-        "distillation", "gdsr-figure3", "gdsr-figure4", "gdsr-table2", "gdsr-table3", "gdsr-table4", "gdsr-table6",
-        "heading-path", "main-rows", "many-pairs", "path-nodes", "qabisar-figure1", "qabisar-figure2", "qabisar-table1",
-        "question-curriculum", "ranking", "ranking-ablation", "second-law", "trained-layers",
-    )  # fmt: skip
-
-
 @pytest.mark.parametrize("regime", ["static", "head"])
 @pytest.mark.parametrize("name", table_names())
 def test_every_row_can_be_run(name, regime):

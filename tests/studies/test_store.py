@@ -1,11 +1,19 @@
 import multiprocessing
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from statgraph import artifacts
 from statgraph.errors import RunError
-from statgraph.studies.store import RunBusyError, RunStore
+from statgraph.runs import parts
+from statgraph.runs.folders import is_finished
+from statgraph.studies.store import KeptRuns, RunBusyError, RunStore
+from statgraph.systems import dense, learning
+from statgraph.systems.job import TrainingOptions
+from statgraph.systems.pipeline import train_run
+from statgraph.systems.presets import member_config, resolve_config
 
 
 @pytest.fixture
@@ -55,3 +63,78 @@ def test_a_process_that_dies_lets_go(store, tmp_path):
     assert process.exitcode == 1
     with store.claimed("r"):
         pass
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return KeptRuns(tmp_path / "kept")
+
+
+@pytest.fixture
+def config(quick_settings):
+    return resolve_config("dsr", (*quick_settings, "stage1.epochs=1"))
+
+
+@pytest.fixture
+def train(tmp_path, town_corpus, cache, config):
+    """Return a function that trains into a folder with the cache."""
+
+    def trained(name, config=config, corpus=town_corpus):
+        return train_run(corpus, config, tmp_path / name, TrainingOptions(run_cache=cache))
+
+    return trained
+
+
+def test_an_equal_run_is_not_trained_again(train, cache, config, monkeypatch):
+    first = train("a")
+    assert cache.taken == []
+    monkeypatch.setattr(dense, "train_dense", None)
+    second = train("b", replace(config, ranker=replace(config.ranker, trees=20)))
+    names = {path.name for path in first.folder.iterdir()} - {parts.CHECKPOINTS.name}
+    assert {path.name for path in second.folder.iterdir()} == names
+    assert is_finished(second.folder)
+    (taken,) = cache.taken
+    assert taken["name"] == f"dsr@{config.encoder.backbone}"
+    assert taken["seconds"] == pytest.approx(sum(step["seconds"] for step in first.steps), abs=0.06)
+    assert taken["peak_mib"] == max(step["peak_mib"] for step in first.steps)
+
+
+@pytest.mark.parametrize("other", ["seed", "questions"])
+def test_another_run_is(train, cache, config, town_corpus, other):
+    train("a")
+    if other == "seed":
+        train("b", replace(config, seed=1))
+    else:
+        train("b", corpus=replace(town_corpus, questions=town_corpus.split("train")))
+    assert cache.taken == []
+
+
+def test_a_damaged_one_is_trained_again(train, cache):
+    train("a")
+    (kept,) = cache.folder.iterdir()
+    (kept / artifacts.MANIFEST).unlink()
+    (kept / artifacts.MANIFEST).write_text("{}")
+    assert is_finished(train("b").folder)
+    assert cache.taken == []
+
+
+def test_ensembles_share_members_and_folds(town_corpus, quick_settings, quick_backbone, cache, tmp_path, monkeypatch):
+    own = [text for text in quick_settings if not text.startswith("encoder.backbone")]
+    member = f"qabisar@{quick_backbone}"
+    settings = (*own, "ranker.learn_from=cross-fit", "ranker.folds=2", "ranker.trees=20", "ranker.leaf_size=1")
+
+    def config(*members):
+        return resolve_config("ensemble", (*settings, f"ensemble.members={','.join(members)}"))
+
+    options = TrainingOptions(run_cache=cache)
+    train_run(town_corpus, config(member, f"zero-shot@{quick_backbone}"), tmp_path / "both", options)
+    assert cache.taken == []
+    train_run(town_corpus, member_config(config(member), member), tmp_path / "alone", options)
+    assert len(cache.taken) == 1
+    monkeypatch.setattr(dense, "train_dense", None)
+    learn = learning.learn
+    found = []
+    monkeypatch.setattr(learning, "learn", lambda *known, **named: found.append(known[0]) or learn(*known, **named))
+    train_run(town_corpus, config(member), tmp_path / "fast", options)
+    assert [taken["name"] for taken in cache.taken] == [member] * 4  # alone, and whole and two folds of the second
+    assert len(found[0]) == 8

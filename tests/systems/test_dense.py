@@ -19,7 +19,7 @@ from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs import parts
 from statgraph.runs.article_store import write_article_store
 from statgraph.runs.kind import kind_of
-from statgraph.runs.run import CorpusFacts, Run
+from statgraph.runs.run import CorpusFacts, RunFolder
 from statgraph.settings import with_settings
 from statgraph.systems.dense import rehearsed, stage1_key, train_dense
 from statgraph.systems.job import Job, TrainingOptions
@@ -140,7 +140,7 @@ def test_runs_share_a_first_stage(train, tmp_path_factory):
 @pytest.mark.parametrize("similarity", ["cosine", "dot", "euclidean"])
 def test_a_search_ranks_by_the_similarity_of_training(train, town_corpus, quick_config, similarity):
     folder, _ = train("dsr", "stage1.epochs=1", "stage2.epochs=0", f"encoder.similarity={similarity}")
-    run = Run(folder_with_articles(folder, town_corpus), quick_config("dsr"), CorpusFacts.of(town_corpus))
+    run = RunFolder(folder_with_articles(folder, town_corpus), quick_config("dsr"), CorpusFacts.of(town_corpus))
     retriever = Retriever.of(run)
     epochs = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     report = evaluate_split(retriever, town_corpus, "dev", rng=np.random.default_rng(0))

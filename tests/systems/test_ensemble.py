@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from statgraph import Retriever, artifacts
-from statgraph.distributed import in_world
 from statgraph.errors import RunError
 from statgraph.evaluation.report import Report
 from statgraph.law.records import CitingText, Question
@@ -19,14 +18,14 @@ from statgraph.retrieval.search.ensemble_run import (
     read_ensemble,
     trees_entries,
 )
-from statgraph.retrieval.signals.signal import Asked
+from statgraph.retrieval.signals.signal import QuestionBatch
 from statgraph.runs import parts
 from statgraph.runs.kind import kind_of
 from statgraph.runs.own_corpus import own_corpus
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.systems import calibrating, dense, ensemble, learning
 from statgraph.systems.job import Job, TrainingOptions
-from statgraph.systems.leading import FACTORS, read_leads
+from statgraph.systems.learning import FACTORS, read_leads
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 from statgraph.systems.updating.editing import edit_run
@@ -68,7 +67,7 @@ def hits(run, question=QUESTION):
 
 def test_an_ensemble_is_trained_measured_and_searched(trained, town_corpus):
     run, said = trained
-    assert Run.read(run.folder) == run
+    assert RunFolder.read(run.folder) == run
     assert [folder.is_dir() for folder in member_folders(run).values()] == [True, True]
     signals = ["bm25", "centres.npz", "citation", "headings", "votes", "wording"]
     assert sorted(path.name for path in run.signals.iterdir()) == signals
@@ -231,7 +230,7 @@ def test_an_update_remembers_what_the_trees_have_learnt_from(train, tmp_path, to
     update_run(
         run.folder, replace(town_corpus, articles=(amended, *town_corpus.articles[1:])), out=tmp_path / "updated"
     )
-    assert trees_entries(Run.read(tmp_path / "updated")) == entries
+    assert trees_entries(RunFolder.read(tmp_path / "updated")) == entries
 
 
 def test_an_untrained_transformer_compares_word_by_word_after_an_update_too(
@@ -249,7 +248,7 @@ def test_an_untrained_transformer_compares_word_by_word_after_an_update_too(
     amended = replace(town_corpus.articles[0], text="Bridges, bridges.")
     law = replace(town_corpus, articles=(amended, *town_corpus.articles[1:]))
     update_run(run.folder, law, out=tmp_path / "updated")
-    runs = run, Run.read(tmp_path / "updated")
+    runs = run, RunFolder.read(tmp_path / "updated")
     centre, updated = (next(member_signals(each, device="cpu")).centre for each in runs)
     assert centre.question.any()
     assert centre.token.any()
@@ -306,10 +305,10 @@ def guided(town_corpus):
 def test_a_final_run_knows_every_question_and_its_texts(train, guided):
     run = train(guided, "ranker.learn_from=dev", "ranker.kind=lambdamart", "ranker.trees=20")
     said = []
-    config = Run.read(run.folder).config
+    config = RunFolder.read(run.folder).config
     folder = run.folder.parent / "final"
     final = train_run(guided, config, folder, TrainingOptions(final=run, announce=said.append))
-    assert Run.read(folder) == final
+    assert RunFolder.read(folder) == final
     assert final.trees.read_bytes() == run.trees.read_bytes()
     assert said == [f"ranker with the trees of {run.folder}"]
     assert trees_entries(final) == trees_entries(run)
@@ -326,7 +325,7 @@ def test_a_final_run_knows_every_question_and_its_texts(train, guided):
     logs = [MetricsLog(member_folders(r)[config.ensemble.members[0]] / parts.METRICS).records() for r in (run, final)]
     assert logs[1][-1]["epoch"] == chosen_epochs(logs[0], "quality")["stage2"]
 
-    for member in (final, *map(Run.read, member_folders(final).values())):
+    for member in (final, *map(RunFolder.read, member_folders(final).values())):
         member.check_corpus(guided)
         with pytest.raises(RunError, match=r"\(final\)"):
             member.check_measurable("test")
@@ -335,7 +334,7 @@ def test_a_final_run_knows_every_question_and_its_texts(train, guided):
 
     amended = replace(guided.articles[0], text="Lamps are free.")
     changed = replace(guided, articles=(amended, *guided.articles[1:]))
-    updated = Run.read(update_run(folder, changed, out=run.folder.parent / "updated").run)
+    updated = RunFolder.read(update_run(folder, changed, out=run.folder.parent / "updated").run)
     updated.check_corpus(changed)
     assert updated.final == str(run.folder)
     assert len(np.load(updated.signals / "votes" / "vectors.npy")) == 16
@@ -346,7 +345,7 @@ def signal_scores(run, name, question):
     signals = {signal.name: signal for signal in read_ensemble(run, 16, device="cpu").signals}
     if name not in signals:
         return np.zeros(16)
-    return signals[name].ask(Asked([question]))[0].scores(np.arange(16))
+    return signals[name].propose(QuestionBatch([question]), 1, None)[0].scores(np.arange(16))
 
 
 def test_an_updated_ensemble_is_the_rebuilt_one(train, tmp_path, town_corpus):
@@ -361,7 +360,7 @@ def test_an_updated_ensemble_is_the_rebuilt_one(train, tmp_path, town_corpus):
     assert summary.written
     rebuilt = train(corpus, fixed, "ensemble.members=none")
     question = "May a cart cross a bridge by night?"
-    assert hits(Run.read(tmp_path / "updated"), question) == hits(rebuilt, question)
+    assert hits(RunFolder.read(tmp_path / "updated"), question) == hits(rebuilt, question)
 
 
 def test_members_are_updated_too(trained, tmp_path, town_corpus):
@@ -370,8 +369,8 @@ def test_members_are_updated_too(trained, tmp_path, town_corpus):
     corpus = replace(town_corpus, articles=(amended, *town_corpus.articles[1:]))
     summary = update_run(run.folder, corpus, out=tmp_path / "updated")
     assert summary.embedded == 2  # one text, in each member
-    for folder in member_folders(Run.read(tmp_path / "updated")).values():
-        assert Run.read(folder).corpus.content_hash == corpus.content_hash
+    for folder in member_folders(RunFolder.read(tmp_path / "updated")).values():
+        assert RunFolder.read(folder).corpus.content_hash == corpus.content_hash
     assert update_run(run.folder, town_corpus, dry_run=True).embedded == 0
 
 
@@ -411,9 +410,8 @@ def test_a_process_goes_on_with_a_member_only_if_the_first_one_does(tmp_path, se
     (tmp_path / parts.CONFIG).write_text("{}")
     world = SimpleNamespace(json_from_first=lambda value: [False, unfinished])
     config, resumed = resolve_config("ensemble", settings), []
-    job = Job(town_corpus, config, tmp_path, train=lambda *arguments: resumed.append(arguments[-1].resume))
-    with in_world(world):
-        ensemble._train_member(job, config.ensemble.members[0], tmp_path)
+    job = Job(town_corpus, config, tmp_path, train=lambda *arguments: resumed.append(arguments[-1].resume), world=world)
+    ensemble._train_member(job, config.ensemble.members[0], tmp_path)
     assert resumed == [unfinished]
 
 
@@ -424,7 +422,7 @@ def test_an_article_is_added_and_removed_with_the_training_questions_it_keeps(tr
     edit_run(folder, add=[added])
     assert Retriever.load(folder).search("Bells ring at noon", k=1)[0].article_id == "bells"
     edit_run(folder, remove=["bells"])
-    edited = Run.read(folder)
+    edited = RunFolder.read(folder)
     assert hits(edited) == hits(run)
     assert own_corpus(edited).questions == town_corpus.split("train")
     edit_run(folder, remove=["bridges1"])  # which alone answers the question about bridges

@@ -7,7 +7,7 @@ from statgraph.config import EncoderConfig, RunConfig
 from statgraph.errors import RunError
 from statgraph.evaluation.report import Report, Stratum
 from statgraph.evaluation.significance import Estimate
-from statgraph.runs.run import CorpusFacts, Run
+from statgraph.runs.run import CorpusFacts, RunFolder
 from statgraph.systems.model_card import (
     backbone_licences,
     corpus_entry,
@@ -24,15 +24,16 @@ REPORT = Report(
         "unseen": Stratum(0, {}),
         "gold: 1": Stratum(4, {"R@100": Estimate(0.9, 0.9, 0.9)}),
     },
+    29115,
 )
 
 
-def run_of(config: RunConfig, **more: object) -> Run:
-    return Run(Path("run"), config, CorpusFacts("town | law", "fr", "ab" * 32, 29115), processes=1, **more)
+def run_of(config: RunConfig, **more: object) -> RunFolder:
+    return RunFolder(Path("run"), config, CorpusFacts("town | law", "fr", "ab" * 32, 29115), processes=1, **more)
 
 
 @pytest.fixture
-def dense(town_corpus) -> Run:
+def dense(town_corpus) -> RunFolder:
     config = RunConfig(seed=7, encoder=EncoderConfig(backbone="embedded:static", train="full"))
     about = {
         "data": corpus_entry(town_corpus),

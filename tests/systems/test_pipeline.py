@@ -15,9 +15,9 @@ from statgraph.law.store import read_corpus
 from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.runs.folders import is_finished
 from statgraph.runs.provenance import commit
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.settings import overlaid
-from statgraph.systems import lexical, pipeline
+from statgraph.systems import pipeline
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.model_card import read_run_report
 from statgraph.systems.pipeline import train_run, untrained_run
@@ -99,7 +99,7 @@ def test_an_interrupted_doct5query_goes_on(tmp_path, town_corpus, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             train_run(town_corpus, config, tmp_path / "run")
     written = (tmp_path / "run" / "synthetic.jsonl").read_bytes()
-    monkeypatch.setattr(lexical, "write_expansion", None)  # nothing is asked a second time
+    monkeypatch.setattr(pipeline, "write_expansion", None)  # nothing is asked a second time
     assert is_finished(train_run(town_corpus, config, tmp_path / "run", RESUMED).folder)
     assert (tmp_path / "run" / "synthetic.jsonl").read_bytes() == written
 
@@ -205,7 +205,7 @@ def test_a_citing_text_of_a_test_question_is_not_indexed(town_corpus):
         CitingText(f"c-{split}", "Guide", f"A word for {split}: {split}ish.", ("lamps1",), question.question_id)
         for split, question in splits.items()
     )
-    run = Run.read(untrained_run(dataclasses.replace(town_corpus, citing=citing)))
+    run = RunFolder.read(untrained_run(dataclasses.replace(town_corpus, citing=citing)))
     assert (run.signals / "citing").is_dir()
     retriever = Retriever.of(run)
     assert [hit.article_id for hit in retriever.search("trainish")][:1] == ["lamps1"]

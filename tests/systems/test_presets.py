@@ -8,7 +8,6 @@ from statgraph.config import RunConfig
 from statgraph.encoders.backbone import EMBEDDED_E5, EMBEDDED_STATIC
 from statgraph.errors import UsageError
 from statgraph.registry import LAYERS
-from statgraph.runs.kind import kind_of
 from statgraph.settings import overlaid
 from statgraph.systems import presets
 from statgraph.systems.presets import (
@@ -16,11 +15,6 @@ from statgraph.systems.presets import (
     resolve_config,
     system_names,
     without_transformers,
-)
-
-SYSTEMS = (
-    "bm25, cusines-dsr, cusines-gdsr, doct5query, dpr, dsr, dsr-adapted, dsr-augmented, dsr-flat, ensemble, gdsr, "
-    "heads, qabisar, structure, student, zero-shot"
 )
 
 
@@ -53,10 +47,6 @@ def refusal(*arguments) -> str:
     with pytest.raises(UsageError) as refused:
         resolve_config(*arguments)
     return str(refused.value)
-
-
-def test_the_published_systems():
-    assert ", ".join(system_names()) == SYSTEMS
 
 
 @pytest.mark.parametrize("backbone", [EMBEDDED_STATIC, EMBEDDED_E5])
@@ -107,36 +97,6 @@ def test_only_systems_of_papers_have_recipes():
         assert refusal(system, ["regime=paper"]).endswith(f"choose from {', '.join(OF_PAPERS)}")
     assert refusal("dsr", ["regime=paper", f"encoder.backbone={EMBEDDED_STATIC}"]).startswith("encoder.backbone: ")
     assert refusal("dsr", ["regime=papers"]).startswith("regime: ")
-
-
-def test_what_a_system_is():
-    configs = {system: resolve_config(system, ["device=cpu"]) for system in system_names()}
-    assert [name for name, config in configs.items() if config.retriever == "bm25"] == ["bm25", "doct5query"]
-    assert [name for name, config in configs.items() if kind_of(config).has_members] == ["ensemble"]
-    assert {name for name, config in configs.items() if not config.stage2.epochs} == {
-        *(
-            "cusines-dsr",
-            "dpr",
-            "dsr",
-            "dsr-adapted",
-            "dsr-augmented",
-            "dsr-flat",
-            "heads",
-            "structure",
-            "student",
-            "zero-shot",
-        )
-    }
-    assert {config.stage1.negatives for name, config in configs.items() if "cusines" in name} == {"cusines"}
-    assert (configs["gdsr"].gnn.layer, configs["gdsr"].gnn.layers) == ("gatv2", 3)
-    assert (configs["gdsr"].stage2.train_encoders, configs["gdsr"].graph.relations) == ("none", ("tree",))
-    assert (configs["doct5query"].bm25.expansion, configs["dsr-adapted"].encoder.adapted) == (5, True)
-    assert (configs["dsr-augmented"].stage1.headings, configs["dsr-augmented"].stage1.synthetic) == (0, 7)
-    assert (configs["dpr"].encoder.train, configs["dpr"].stage1.epochs, configs["dpr"].stage2.epochs) == ("none", 0, 0)
-    assert configs["dsr"].stage1.epochs > 0
-    assert configs["dsr"].stage2.epochs == 0
-    assert configs["qabisar"].stage2.epochs > 0
-    assert configs["qabisar"].graph.relations == ("tree", "bipartite")
 
 
 @pytest.mark.parametrize("name", ["", "regimes/static", "../systems/qabisar", "qabisar.yaml"])

@@ -3,13 +3,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from statgraph import Retriever, artifacts
-from statgraph.contrib.exports.encoder_folder import export_encoder_folder
+from statgraph import Retriever, artifacts, export
 from statgraph.errors import RunError, UsageError
 from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.retrieval.search.ensemble_run import member_folders
 from statgraph.runs import parts
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.systems import student
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.pipeline import train_run
@@ -45,11 +44,11 @@ def learn(tmp_path, town_corpus, settings, teacher):
 
 def test_a_student_is_a_run_of_one_encoder_that_knows_its_teacher(learn, teacher, town_corpus, tmp_path):
     run = learn()
-    assert Run.read(run.folder).teacher == str(teacher.folder)
+    assert RunFolder.read(run.folder).teacher == str(teacher.folder)
     assert str(teacher.folder) in (run.folder / artifacts.MODEL_CARD).read_text(encoding="utf-8")
     assert Retriever.load(run.folder).search("Who taxes my bridges?")
     assert not (run.folder / parts.LESSONS).exists()
-    export_encoder_folder(run.folder, tmp_path / "exported")
+    export(run, "sentence-transformers", tmp_path / "exported")
     assert len(np.load(tmp_path / "exported" / "articles" / "vectors.npy")) == len(town_corpus.articles)
 
 
@@ -115,7 +114,7 @@ def test_a_student_cannot_be_updated_nor_be_a_member(learn, town_corpus, setting
 @pytest.mark.parametrize("better", [True, False])
 def test_article_vectors_are_smoothed_where_dev_is_better_for_it(monkeypatch, learn, teacher, better):
     (member, *_) = member_folders(teacher).values()
-    vectors = ArticleIndex.load(Run.read(member).index, device="cpu").vectors
+    vectors = ArticleIndex.load(RunFolder.read(member).index, device="cpu").vectors
     others = np.roll(vectors, 1, axis=0)
     metrics = iter([{"quality": 0.5}, {"quality": 0.6 if better else 0.5}])
     monkeypatch.setattr(student, "smoothed", lambda *arguments: others)

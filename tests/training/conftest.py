@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from statgraph.encoders.static import StaticEncoder
-from statgraph.encoders.static_biencoder import StaticBiEncoder
+from statgraph.encoders.static import StaticBiEncoder, StaticEncoder
 from statgraph.law.records import Article, Corpus, Question
 from statgraph.training.checkpoints import MetricsLog
 from statgraph.training.loop import Schedule, Stage, TrainingContext, train_stage

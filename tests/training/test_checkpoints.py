@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from statgraph.errors import RunError
-from statgraph.training.checkpoints import MetricsLog, load_optimizer, load_progress, load_weights, save_checkpoint
+from statgraph.training.checkpoints import MetricsLog, load_progress, load_steps, load_weights, save_checkpoint
+from statgraph.training.steps import OptimizerSteps
 
 WEIGHTS = {"a": torch.tensor([[1.0, -2.5]]), "b": torch.tensor([3, 4])}
 
@@ -14,18 +15,19 @@ def trained():
     """Return a layer and its AdamW after three steps."""
     torch.manual_seed(0)
     layer = torch.nn.Linear(3, 2)
-    optimizer = torch.optim.AdamW(
-        [{"params": [layer.weight], "lr": 0.1}, {"params": [layer.bias], "lr": 0.2}], eps=1e-7
-    )
+    steps = steps_of(layer)
     for _ in range(3):
-        step(layer, optimizer)
-    return layer, optimizer
+        step(layer, steps)
+    return layer, steps
 
 
-def step(layer, optimizer) -> None:
-    optimizer.zero_grad()
-    layer(torch.tensor([[1.0, 2.0, -1.0]])).square().sum().backward()
-    optimizer.step()
+def steps_of(layer) -> OptimizerSteps:
+    groups = [{"params": [layer.weight], "lr": 0.1}, {"params": [layer.bias], "lr": 0.2}]
+    return OptimizerSteps(torch.optim.AdamW(groups, eps=1e-7), list(layer.parameters()), torch.device("cpu"))
+
+
+def step(layer, steps) -> None:
+    steps.take(lambda: layer(torch.tensor([[1.0, 2.0, -1.0]])).square().sum())
 
 
 def test_weights_and_progress_come_back(tmp_path):
@@ -48,18 +50,18 @@ def test_views_and_shared_tensors_are_saved_whole(tmp_path):
 
 
 def test_the_optimiser_goes_on_as_if_never_saved(tmp_path, trained):
-    layer, optimizer = trained
-    save_checkpoint(tmp_path / "last", layer.state_dict(), {"epoch": 1}, optimizer)
+    layer, steps = trained
+    save_checkpoint(tmp_path / "last", layer.state_dict(), {"epoch": 1}, steps)
     again = torch.nn.Linear(3, 2)
     again.load_state_dict(load_weights(tmp_path / "last"))
-    fresh = torch.optim.AdamW([{"params": [again.weight], "lr": 0.1}, {"params": [again.bias], "lr": 0.2}], eps=1e-7)
-    load_optimizer(tmp_path / "last", fresh)
-    moments, wanted = fresh.state_dict()["state"], optimizer.state_dict()["state"]
+    fresh = steps_of(again)
+    load_steps(tmp_path / "last", fresh)
+    moments, wanted = (each.optimizer.state_dict()["state"] for each in (fresh, steps))
     assert moments.keys() == wanted.keys() == {0, 1}
     for number, values in wanted.items():
         assert values.keys() == moments[number].keys() == {"step", "exp_avg", "exp_avg_sq"}
         assert all(torch.equal(values[key], moments[number][key]) for key in values)
-    step(layer, optimizer)
+    step(layer, steps)
     step(again, fresh)
     assert torch.equal(layer.weight, again.weight)
     assert torch.equal(layer.bias, again.bias)
@@ -67,15 +69,15 @@ def test_the_optimiser_goes_on_as_if_never_saved(tmp_path, trained):
 
 @pytest.mark.parametrize("damage", [lambda path: path.unlink(), lambda path: path.write_bytes(b"\x00" * 5)])
 def test_damaged_files_are_named(tmp_path, trained, damage):
-    layer, optimizer = trained
+    layer, steps = trained
     folder = tmp_path / "last"
-    save_checkpoint(folder, layer.state_dict(), {"epoch": 1}, optimizer)
+    save_checkpoint(folder, layer.state_dict(), {"epoch": 1}, steps)
     (folder / "progress.json").write_text('{"epoch": ')
     damage(folder / "weights.safetensors")
     damage(folder / "optimizer.safetensors")
     for name, load in (
         ("weights.safetensors", load_weights),
-        ("optimizer.safetensors", lambda folder: load_optimizer(folder, optimizer)),
+        ("optimizer.safetensors", lambda folder: load_steps(folder, steps)),
         ("progress.json", load_progress),
     ):
         with pytest.raises(RunError, match=rf"^{re.escape(str(folder / name))}: not readable"):

@@ -3,12 +3,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from statgraph.config import Stage1Config
 from statgraph.law.records import CitingText
 from statgraph.training.pairs import (
-    PairStream,
-    QuestionOrder,
+    PairMix,
     answers_among,
     citing_pairs,
+    easiest_pairs,
+    endless,
     epoch_of,
     epoch_steps,
     gold_pairs,
@@ -77,11 +79,11 @@ def as_tuples(pairs: np.ndarray) -> list[tuple[int, int]]:
     return [tuple(pair) for pair in pairs.tolist()]
 
 
-@pytest.mark.parametrize("size", [1, 3, 5, 22, 50])
+@pytest.mark.parametrize("size", [1, 5, 50])
 def test_a_stream_repeats_none_before_all_have_come(village, size):
     source = heading_pairs(village)
-    stream = PairStream(source, np.random.default_rng(0))
-    drawn = [pair for _ in range(200 // size) for pair in as_tuples(stream.draw(size))]
+    stream = endless(source.pairs, size, np.random.default_rng(0))
+    drawn = [pair for _ in range(200 // size) for pair in as_tuples(next(stream))]
     assert len(drawn) == 200 // size * size
     for start in range(0, len(drawn), len(source.pairs)):
         turn = drawn[start : start + len(source.pairs)]
@@ -90,28 +92,26 @@ def test_a_stream_repeats_none_before_all_have_come(village, size):
 
 
 def test_a_stream_of_nothing_is_refused(village):
+    sources = {"headings": heading_pairs(village), "gold": gold_pairs(replace(village, questions=()))}
     with pytest.raises(ValueError, match="gold: has no pairs to draw from"):
-        PairStream(gold_pairs(replace(village, questions=())), np.random.default_rng(0))
-
-
-@pytest.mark.parametrize(("size", "sizes"), [(3, [3, 3, 1]), (7, [7]), (100, [7]), (1, [1] * 7)])
-def test_an_epoch_covers_each_pair_once(village, size, sizes):
-    pairs = gold_pairs(village).pairs
-    batches = list(epoch_of(pairs, size, np.random.default_rng(0)))
-    assert [len(batch) for batch in batches] == sizes
-    assert sorted(as_tuples(np.concatenate(batches))) == as_tuples(pairs)
+        PairMix(sources, Stage1Config(batch_size=4, headings=1))
 
 
 @pytest.mark.parametrize(
-    ("min_steps", "sizes"), [(0, [3, 3, 1]), (2, [3, 3, 1]), (4, [3, 3, 1, 3]), (7, [3, 3, 1, 3, 3, 1, 3])]
+    ("size", "min_steps", "sizes"),
+    [
+        *((3, 0, [3, 3, 1]), (7, 0, [7]), (100, 0, [7]), (1, 0, [1] * 7), (3, 2, [3, 3, 1])),
+        *((3, 4, [3, 3, 1, 3]), (3, 7, [3, 3, 1, 3, 3, 1, 3])),
+    ],
 )
-def test_an_epoch_passes_again_where_more_steps_are_wanted(village, min_steps, sizes):
+def test_an_epoch_covers_each_pair_once_and_again_where_more_steps_are_wanted(village, size, min_steps, sizes):
     pairs = gold_pairs(village).pairs
-    batches = list(epoch_of(pairs, 3, np.random.default_rng(0), min_steps=min_steps))
+    batches = list(epoch_of(pairs, size, np.random.default_rng(0), min_steps=min_steps))
     assert [len(batch) for batch in batches] == sizes
-    assert epoch_steps(len(pairs), 3, min_steps) == len(sizes)
-    for start in range(0, len(sizes) - 2, 3):
-        assert sorted(as_tuples(np.concatenate(batches[start : start + 3]))) == as_tuples(pairs)
+    assert epoch_steps(len(pairs), size, min_steps) == len(sizes)
+    turn = -(-7 // size)
+    for start in range(0, len(sizes) - turn + 1, turn):
+        assert sorted(as_tuples(np.concatenate(batches[start : start + turn]))) == as_tuples(pairs)
 
 
 def test_answers_among_agrees_with_sets(village):
@@ -130,10 +130,10 @@ PAIRS = np.array([[0, 5], [0, 6], [1, 5], [2, 7], [3, 8], [3, 9]])
 
 
 def test_the_easy_questions_come_first_and_in_the_last_epoch_all_by_hand():
-    order = QuestionOrder(np.array([3, 1, 2, 1]))  # the questions 1, 3, 2, 0
-    questions = [sorted(set(order.pairs_of(PAIRS, epoch, 3)[:, 0])) for epoch in (1, 2, 3)]
+    order = np.array([3, 0, 2, 1])  # the questions 1, 3, 2, 0
+    questions = [sorted(set(easiest_pairs(PAIRS, order, epoch, 3)[:, 0])) for epoch in (1, 2, 3)]
     assert questions == [[1, 3], [1, 2, 3], [0, 1, 2, 3]]
-    assert order.pairs_of(PAIRS, 1, 3).tolist() == [[1, 5], [3, 8], [3, 9]]
+    assert easiest_pairs(PAIRS, order, 1, 3).tolist() == [[1, 5], [3, 8], [3, 9]]
 
 
 class Gold:
@@ -152,18 +152,15 @@ class Scores:
         return np.array({"a": [1, 2, 3, 0], "b": [0, 2, 1, 4], "c": [0, 2, 3, 2]}[text], dtype=np.float32)
 
 
-@pytest.mark.parametrize(("name", "first"), [("lexical", [[1], [1, 2]]), ("labels", [[0], [0, 2]])])
-def test_what_is_easy_by_hand(name, first):
+@pytest.mark.parametrize(("name", "places"), [("lexical", [2, 0, 1]), ("labels", [0, 2, 1]), ("shuffled", None)])
+def test_what_is_easy_by_hand(name, places):
     order = question_order(name, Gold(), Scores, 0)
-    pairs = np.array([[0, 0], [1, 2], [1, 3], [2, 1]])
-    assert [sorted(set(order.pairs_of(pairs, epoch, 3)[:, 0])) for epoch in (1, 2)] == first
+    assert (order is None and places is None) or order.tolist() == places
 
 
 def test_a_random_order_is_the_seeds():
-    pairs = np.column_stack([np.arange(50), np.arange(50)])
     gold = Gold()
     gold.texts = ("text",) * 50
-    drawn = [question_order("random", gold, None, seed).pairs_of(pairs, 1, 2)[:, 0].tolist() for seed in (0, 0, 1)]
-    assert drawn[0] == drawn[1] != drawn[2]
-    assert len(drawn[0]) == 25
-    assert question_order("shuffled", gold, None, 0) is None
+    orders = [question_order("random", gold, None, seed).tolist() for seed in (0, 0, 1)]
+    assert orders[0] == orders[1] != orders[2]
+    assert sorted(orders[0]) == list(range(50))

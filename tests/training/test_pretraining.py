@@ -11,7 +11,7 @@ from statgraph.encoders.backbones import resolve_backbone
 from statgraph.encoders.loading import load_backbone
 from statgraph.errors import RunError, UsageError
 from statgraph.training import pretraining
-from statgraph.training.pretraining import adapted_backbone, pretrain_backbone, unfinished_folder
+from statgraph.training.pretraining import adapted_backbone, pretrain, unfinished_folder
 
 CPU = torch.device("cpu")
 CONFIG = PretrainConfig(steps=6, batch_size=3, max_tokens=16, lr=1e-3, checkpoint_steps=2)
@@ -38,7 +38,7 @@ def pretrained(backbone, village, tmp_path):
 
     def run(name: str = "out", config: PretrainConfig = CONFIG, **options) -> Path:
         run_config = RunConfig(pretrain=config, seed=options.pop("seed", 1))
-        return pretrain_backbone(str(backbone), village, run_config, tmp_path / name, device=CPU, **options)
+        return pretrain(village, tmp_path / name, run_config, backbone=str(backbone), device="cpu", **options).folder
 
     return run
 
@@ -122,7 +122,6 @@ def test_other_settings_do_not_resume(pretrained, killed_after, tmp_path):
 
 
 def test_a_folder_in_use(pretrained, killed_after, tmp_path):
-
     killed_after(1)
     with pytest.raises(RunError, match=r"out.unfinished: .* add resume"):
         pretrained()
@@ -138,7 +137,7 @@ def test_a_folder_in_use(pretrained, killed_after, tmp_path):
     ("changes", "message"),
     [
         ({"max_tokens": 33}, "pretrain.max_tokens: .* 32 at most .got 33"),
-        ({"steps": 0}, "pretrain.steps: .*1"),
+        ({"max_tokens": 2}, r"pretrain.max_tokens: 2 leaves no room .* 3 or more"),
         ({"mask_share": 0.0}, "pretrain.mask_share: .*0.0"),
     ],
 )
@@ -146,17 +145,6 @@ def test_settings_that_leave_nothing_to_train_on(pretrained, tmp_path, changes, 
     with pytest.raises(UsageError, match=message):
         pretrained(config=replace(CONFIG, **changes))
     assert not (tmp_path / "out.unfinished").exists()
-
-
-def test_a_static_backbone_is_refused(quick_backbone, village, tmp_path):
-    with pytest.raises(UsageError, match="token vectors"):
-        pretrain_backbone(str(quick_backbone), village, RunConfig(pretrain=CONFIG), tmp_path / "out", device=CPU)
-
-
-def test_the_rate_rises_and_falls():
-    shares = [pretraining.rate_share(step, 10, 0.2, end=11) for step in range(1, 11)]
-
-    assert shares == pytest.approx([1 / 2, 1, 8 / 9, 7 / 9, 6 / 9, 5 / 9, 4 / 9, 3 / 9, 2 / 9, 1 / 9])
 
 
 @pytest.fixture
@@ -199,7 +187,7 @@ def test_the_article_backbone_is_the_one_that_is_adapted(adapt, backbone, quick_
 def test_a_static_backbone_adapts_the_model_behind_it(adapt, monkeypatch, statgraph_cache):
     asked = []
     monkeypatch.setenv("STATGRAPH_CACHE", str(statgraph_cache))
-    monkeypatch.setattr(pretraining, "pretrain_backbone", lambda name, *args, **options: asked.append(name))
+    monkeypatch.setattr(pretraining, "_write_adapted", lambda folder, corpus, config, name, *rest: asked.append(name))
     adapt(backbone="embedded:static")
 
     assert asked == ["embedded:multilingual-e5-small"]

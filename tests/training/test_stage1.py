@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.config import Stage1Config
 from statgraph.encoders.similarity import SIMILARITIES
-from statgraph.training.pairs import QuestionOrder, answers_among, gold_pairs, heading_pairs, synthetic_pairs
+from statgraph.training.pairs import answers_among, gold_pairs, heading_pairs
 from statgraph.training.stage1 import Stage1
 
 CONFIG = Stage1Config(batch_size=8, lr=0.05, weight_lr=0.05, temperature=0.1, gold=1, headings=1, negatives="none")
@@ -139,7 +138,7 @@ def test_a_batch_is_shared_out_by_weight(stage_of, village, batch_size, gold, he
 
 def test_a_curriculum_begins_with_the_easy_questions_in_as_many_steps(stage_of, village):
     pairs = gold_pairs(village).pairs
-    stage = stage_of(CONFIG, order=QuestionOrder(np.array([0, 3, 1, 2])))  # the questions 0, 2, 3, 1
+    stage = stage_of(CONFIG, order=np.array([0, 3, 1, 2]))  # the questions 0, 2, 3, 1
     drawn = []
     for epoch in (1, 2):
         stage.begin_epoch(epoch, 2)
@@ -192,15 +191,6 @@ def test_the_source_of_negatives_sees_the_encoders_as_they_stand(stage_of, stati
     trained(stage, tmp_path, epochs=2)
     first, second = (vectors.articles for _, _, vectors in source.begun[1:])
     assert (first != second).any()
-
-
-def test_synthetic_pairs_take_their_share(stage_of, village):
-    questions = [SyntheticQuestion(f"question {row}", (f"A{row}",), "test") for row in range(12)]
-    synthetic = synthetic_pairs(village, questions)
-    stage = stage_of(replace(CONFIG, batch_size=16, gold=1, headings=1, synthetic=2), synthetic=synthetic)
-    batch = next(iter(stage.batches(np.random.default_rng(0))))
-    assert (len(batch.pairs["gold"]), len(batch.pairs["headings"]), len(batch.pairs["synthetic"])) == (4, 4, 8)
-    assert stage.loss(batch).isfinite()
 
 
 def test_every_loss_and_similarity_trains(stage_of, static_encoders, tmp_path, trained):

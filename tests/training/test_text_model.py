@@ -2,21 +2,9 @@ import numpy as np
 import pytest
 import torch
 
-from statgraph.evaluation.metrics import aggregate, question_metrics
 from statgraph.graph.build import build_graph
 from statgraph.training.pairs import gold_pairs
 from statgraph.training.text_model import GraphTexts, NodeBank, vector_metrics, with_fresh
-
-
-@pytest.mark.parametrize("n_articles", [3, 120, 501, 900])
-def test_metrics_agree_with_a_full_sort(n_articles):
-    rng = np.random.default_rng(n_articles)
-    questions = rng.standard_normal((20, 16)).astype(np.float32)
-    articles = rng.standard_normal((n_articles, 16)).astype(np.float32)
-    labels = [rng.choice(n_articles, size=rng.integers(1, 4), replace=False).tolist() for _ in range(20)]
-    ranking = np.argsort(-(questions @ articles.T), axis=1, kind="stable")[:, :500]
-    wanted = aggregate(question_metrics(ranking, labels, n_articles))
-    assert vector_metrics(questions, articles, labels) == {name: round(value, 5) for name, value in wanted.items()}
 
 
 def test_metrics_by_hand():
@@ -41,13 +29,18 @@ def texts(village) -> dict[str, list[str]]:
         "article": [article.text for article in village.articles],
         "heading": headings,
         "question": list(gold_pairs(village).texts),
+        "citing": ["Whoever breaks a lamp pays.", "Wells"],
     }
 
 
 @pytest.fixture
 def bank_of(texts, village, text_model):
     def build(encoders) -> NodeBank:
-        inputs = GraphTexts(encoders.article_inputs(texts["heading"]), encoders.question_inputs(texts["question"]))
+        inputs = GraphTexts(
+            encoders.article_inputs(texts["heading"]),
+            encoders.question_inputs(texts["question"]),
+            encoders.question_inputs(texts["citing"]),
+        )
         return NodeBank(text_model(encoders, village), inputs)
 
     return build
@@ -61,7 +54,7 @@ def test_nodes_are_the_types_one_after_the_other(bank_of, static_encoders, texts
     encoders.eval()
     start = 0
     for node_type, of_type in texts.items():
-        if node_type == "question":
+        if node_type in ("question", "citing"):
             wanted = encoders.questions(encoders.question_inputs(of_type))
         else:
             wanted = encoders.articles(encoders.article_inputs(of_type))
@@ -70,16 +63,6 @@ def test_nodes_are_the_types_one_after_the_other(bank_of, static_encoders, texts
         start += len(of_type)
     assert start == len(bank.nodes)
     assert not bank.nodes.requires_grad
-
-
-def test_citing_texts_are_encoded_as_questions_are(texts, village, text_model, static_encoders):
-    encoders = static_encoders()
-    citing = encoders.question_inputs(["Whoever breaks a lamp pays.", "Wells"])
-    inputs = GraphTexts(encoders.article_inputs(texts["heading"]), encoders.question_inputs(texts["question"]), citing)
-    bank = NodeBank(text_model(encoders, village), inputs)
-    assert tuple(bank.by_type) == ("article", "heading", "question", "citing")
-    assert torch.allclose(bank.by_type["citing"], encoders.questions(citing), atol=1e-6)
-    assert bank.nodes[-2:].equal(bank.by_type["citing"])
 
 
 def test_it_changes_with_the_encoders_when_it_is_renewed(bank_of, static_encoders):

@@ -5,53 +5,39 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
-from statgraph import artifacts
-from statgraph.contrib.exports.source_and_target import refuse_existing
 from statgraph.encoders.article_text import PATH_SEPARATOR
 from statgraph.graph.gnn.graph_inputs import read_graph_inputs
 from statgraph.graph.relations import ARTICLE, CITES, CONTAINS_ARTICLE, CONTAINS_HEADING, HEADING, QUESTION, TRAIN_SPLIT
-from statgraph.law.citations.references import REFERS_TO, PlacedText, citations_among
-from statgraph.law.records import Corpus, Question
+from statgraph.law.citations.references import REFERS_TO, citations_among
+from statgraph.law.records import Article, Corpus, Question
 from statgraph.law.tree import tree_of
-from statgraph.runs.article_store import ArticleStore
-from statgraph.runs.run import Run
+from statgraph.runs.article_store import ArticleStore, StoredArticle
+from statgraph.runs.run import RunFolder
 
 # XML has no way to write these.
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-class PlacedArticle(PlacedText, Protocol):
-    """An article of a corpus, or one that a run has stored."""
-
-    article_id: str
-
-
-def export_corpus_graphml(corpus: Corpus, out: Path) -> tuple[int, int]:
-    """Write the graph of a corpus; return (nodes, edges).
+def write_graphml(source: Corpus | RunFolder, path: Path) -> str:
+    """Write the graph of a corpus, or of a run's articles and, if it was trained with a graph, its training questions.
 
     Raises:
-        UsageError: if `out` exists.
+        RunError: if the run is damaged.
     """
-    return _export(corpus.articles, corpus.split(TRAIN_SPLIT), out)
+    import networkx
+
+    if isinstance(source, Corpus):
+        articles, questions = source.articles, source.split(TRAIN_SPLIT)
+    else:
+        articles = ArticleStore(source.folder).read_all()
+        questions = read_graph_inputs(source.graph_inputs).questions if source.has_graph else ()
+    graph = law_graph(articles, questions)
+    networkx.write_graphml(graph, path, encoding="utf-8")
+    return f"{graph.number_of_nodes():,} nodes and {graph.number_of_edges():,} edges"
 
 
-def export_run_graphml(run: Path, out: Path) -> tuple[int, int]:
-    """Write the graph of a run's articles, and of its training questions where it was trained with a graph; return
-    (nodes, edges).
-
-    Raises:
-        RunError: if it is not a finished run, or is damaged.
-        UsageError: if `out` exists.
-    """
-    refuse_existing(out)
-    opened = Run.read(run)
-    questions = read_graph_inputs(opened.graph_inputs).questions if opened.has_graph else ()
-    return _export(ArticleStore(run).read_all(), questions, out)
-
-
-def law_graph(articles: Sequence[PlacedArticle], questions: Sequence[Question]):
+def law_graph(articles: Sequence[Article] | Sequence[StoredArticle], questions: Sequence[Question]):
     """Return a `networkx.DiGraph`.
 
     Nodes are `heading:NUMBER`, `article:ID` and `question:ID`, with `kind` (heading, article, question) and `title`;
@@ -79,16 +65,6 @@ def law_graph(articles: Sequence[PlacedArticle], questions: Sequence[Question]):
         for article_id in question.article_ids:
             graph.add_edge(name, f"{ARTICLE}:{_plain(article_id)}", relation=CITES.name)
     return graph
-
-
-def _export(articles: Sequence[PlacedArticle], questions: Sequence[Question], out: Path) -> tuple[int, int]:
-    import networkx
-
-    refuse_existing(out)
-    graph = law_graph(articles, questions)
-    with artifacts.replaced_file(out) as path:
-        networkx.write_graphml(graph, path, encoding="utf-8")
-    return graph.number_of_nodes(), graph.number_of_edges()
 
 
 def _place(path: tuple[str, ...]) -> dict[str, str]:

@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.contrib.exports.source_and_target import dense_run, encoder_card, refuse_existing
 from statgraph.encoders.inference.onnx_encoder import ExportedEncoder, exported_encoder, largest_difference
 from statgraph.encoders.inference.onnx_query import TOKEN_IDS, TOKEN_MASK
 from statgraph.errors import ModelError
-from statgraph.extras import require
+from statgraph.runs import parts
 from statgraph.runs.article_store import ArticleStore
+from statgraph.runs.run import RunFolder
+from statgraph.systems.model_card import model_card, read_run_report
 
 MODEL_FILE, TOKENIZER_FILE = "model.onnx", "tokenizer.json"
 WEIGHTS_FILE = "model.onnx.data"  # where the weights are more than one ONNX file can hold
@@ -44,42 +45,36 @@ More than {tolerance:.0e} is refused."""
 _QUESTION = "Who gets the deposit back?"
 
 
-def export_onnx(run: Path, out: Path) -> float:
-    """Write a run's query encoder as `model.onnx`, `tokenizer.json` and a model card that says how to run it; return
-    the largest difference from torch.
+def write_onnx_folder(run: RunFolder, folder: Path) -> str:
+    """Write a run's query encoder as `model.onnx`, `tokenizer.json` and a model card that says how to run it.
 
     Raises:
-        RunError: if it is not a finished run with vectors, or is damaged.
-        UsageError: if `out` is there already.
         ModelError: if the encoder cannot be written as ONNX, or its vectors then differ by more than `TOLERANCE`.
         DependencyError: if onnx or onnxruntime is missing.
     """
-    refuse_existing(out)
-    opened = dense_run(run)
-    require("onnx")
-    probes = probe_texts(ArticleStore(run))
-    with artifacts.replaced_folder(out) as folder:
-        exported = exported_encoder(opened.query_encoder)
-        write_onnx(exported, opened.query_encoder, folder)
-        prompt = exported.prompt
-        difference = largest_difference(folder_vectors(folder, prompt, probes), exported.source.encode(probes))
-        if not difference <= TOLERANCE:
-            raise ModelError(
-                f"{opened.query_encoder}: as ONNX its vectors differ by {difference:.1e} from torch's, and "
-                f"{TOLERANCE:.0e} is allowed; export it as sentence-transformers"
-            )
-        loading = _LOADING.format(
-            model=MODEL_FILE,
-            tokenizer=TOKENIZER_FILE,
-            question=f'{json.dumps(prompt, ensure_ascii=False)} + "{_QUESTION}"' if prompt else f'"{_QUESTION}"',
-            prompt_line=f"`{prompt}` precedes each question." if prompt else "Nothing precedes a question.",
-            n_probes=len(probes),
-            difference=difference,
-            tolerance=TOLERANCE,
+    exported = exported_encoder(run.query_encoder)
+    probes = probe_texts(ArticleStore(run.folder))
+    write_onnx(exported, run.query_encoder, folder)
+    prompt = exported.prompt
+    difference = largest_difference(folder_vectors(folder, prompt, probes), exported.source.encode(probes))
+    if not difference <= TOLERANCE:
+        raise ModelError(
+            f"{run.query_encoder}: as ONNX its vectors differ by {difference:.1e} from torch's, and "
+            f"{TOLERANCE:.0e} is allowed; export it as sentence-transformers"
         )
-        card = encoder_card(opened, library="onnx", loading=loading)
-        (folder / artifacts.MODEL_CARD).write_text(card, encoding="utf-8")
-    return difference
+    loading = _LOADING.format(
+        model=MODEL_FILE,
+        tokenizer=TOKENIZER_FILE,
+        question=f'{json.dumps(prompt, ensure_ascii=False)} + "{_QUESTION}"' if prompt else f'"{_QUESTION}"',
+        prompt_line=f"`{prompt}` precedes each question." if prompt else "Nothing precedes a question.",
+        n_probes=len(probes),
+        difference=difference,
+        tolerance=TOLERANCE,
+    )
+    report, encoder = read_run_report(run.folder), parts.QUERY_ENCODER.name
+    card = model_card(run, report, part=encoder, library="onnx", loading=loading)
+    (folder / artifacts.MODEL_CARD).write_text(card, encoding="utf-8")
+    return f"the query encoder of {run.folder}; vectors differ from torch's by at most {difference:.1e}"
 
 
 def write_onnx(exported: ExportedEncoder, encoder: Path, folder: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from statgraph.contrib.plots.drawing import HUES, REST, Drawing, Hovers, Outline, bars_figure
+from statgraph.contrib.plots.drawing import HUES, REST, Drawing, Outline, bars_figure
 from statgraph.contrib.plots.figures import PAPER, new_panels
 from statgraph.errors import UsageError
 from statgraph.law.records import SPLITS, Article, Corpus
@@ -38,12 +38,12 @@ def codes_drawing(corpus: Corpus) -> Drawing:
     if rest := counts[len(rows) :]:
         rows = [*rows, (f"{len(rest):,} other codes", sum(count for _, count in rest))]
     labels, sizes = zip(*rows, strict=True)
-    figure, hovers = bars_figure(labels, {"articles": sizes}, x_name="articles")
+    figure = bars_figure(labels, {"articles": sizes}, x_name="articles")
     description = (
         f"Articles of each code: {len(corpus.articles):,} in {len(counts):,} code{'s' * (len(counts) > 1)}, "
         f"{100 * counts[0][1] / len(corpus.articles):.0f} % of them in {counts[0][0]}."
     )
-    return Drawing("codes", "Articles by code", description, figure, ("code", "articles"), tuple(rows), hovers)
+    return Drawing("codes", "Articles by code", description, figure, ("code", "articles"), tuple(rows))
 
 
 def labels_drawing(corpus: Corpus) -> Drawing:
@@ -58,7 +58,7 @@ def labels_drawing(corpus: Corpus) -> Drawing:
         split: [sum(low <= count <= high for count in counts) for low, high in bins] for split, counts in labels.items()
     }
     names = [str(low) if low == high else f"{low}–{high}" for low, high in bins]
-    figure, hovers = bars_figure(names, series, x_name="questions, by number of articles that answer them")
+    figure = bars_figure(names, series, x_name="questions, by number of articles that answer them")
     return Drawing(
         name="labels",
         title="Questions by number of articles that answer them",
@@ -69,7 +69,6 @@ def labels_drawing(corpus: Corpus) -> Drawing:
         figure=figure,
         columns=("articles", *series),
         rows=tuple(zip(names, *series.values(), strict=True)),
-        hovers=hovers,
     )
 
 
@@ -119,14 +118,12 @@ def tree_drawing(corpus: Corpus, code: str | None = None) -> Drawing:
     figure, (axes,) = new_panels(_WIDTH, height)
     axes.set_axis_off()
     axes.set(xlim=(0, levels), ylim=(1, 0))
-    hovers = Hovers()
     characters = int(0.96 * 72 * _WIDTH / levels / _CHARACTER)  # of a line
 
     def draw(row: int, level: int, top: float, hue: str) -> None:
         style = {"bottom": top, "align": "edge", "edgecolor": PAPER, "linewidth": 0.6}
         (bar,) = axes.bar(level, share[row], 1, color=_tint(hue, level), zorder=2, **style)
-        path = " > ".join(tree.headings[row].path)
-        hovers.put(f"box-{row}", bar, f"{path}: {tree.articles_below[row]:,}")
+        bar.set_url(f"{' > '.join(tree.headings[row].path)}: {tree.articles_below[row]:,}")
         most = max(1, int(share[row] * height * 72 / _LINE))  # lines
         text = textwrap.fill(tree.headings[row].title, characters, max_lines=most, placeholder="…")
         axes.text(level + 0.02, top + share[row] / 2, text, va="center", color=_DARK_TEXT, fontsize=_POINTS, zorder=3)
@@ -153,7 +150,6 @@ def tree_drawing(corpus: Corpus, code: str | None = None) -> Drawing:
             (tree.headings[row].title, tree.headings_below[row], tree.articles_below[row])
             for row in tree.child_headings[0]
         ),
-        hovers=hovers,
         outline=outline_of(tree),
     )
 

@@ -6,10 +6,9 @@ import io
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from xml.etree import ElementTree
 
 from statgraph.artifacts import write_text
 from statgraph.contrib.plots.figures import COLOURS, FAINT_INK, INK, PAPER, new_panels, save_png
@@ -22,7 +21,6 @@ _LABEL_CHARACTERS = 46
 
 # The page's own colours, which follow its light or dark scheme, in place of the figure's.
 _PAGE_COLOURS = {INK: "currentColor", FAINT_INK: "var(--faint)", PAPER: "var(--paper)"}
-_FONT = re.compile(r"'DejaVu Sans'[^;\"]*")
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1b1b1f; --paper: #ffffff; --faint: #8e8e93; --line: #d5d5da; }
 @media (prefers-color-scheme: dark) { :root { --ink: #ececf0; --paper: #17171b; --faint: #85858c; --line: #3a3a42; } }
@@ -30,7 +28,6 @@ body { color: var(--ink); background: var(--paper); font: 16px/1.5 system-ui, sa
   max-width: 76rem; padding: 1.5rem; }
 p, h1, h2 { max-width: 46rem; }
 svg { display: block; width: 100%; min-width: 34rem; height: auto; margin: 0.5rem 0; }
-svg * { stroke-linejoin: round; stroke-linecap: butt; }
 table { border-collapse: collapse; font-size: 0.9rem; margin: 0.5rem 0; }
 th, td { border-bottom: 1px solid var(--line); padding: 0.15rem 1rem 0.15rem 0; text-align: left; }
 summary { cursor: pointer; }
@@ -49,10 +46,10 @@ class Drawing:
         name: the stem of its files.
         title: of the plot.
         description: how to read it, for those who see it and those who do not.
-        figure: the matplotlib figure, without a title.
+        figure: the matplotlib figure, without a title. The page shows the URL of an artist, if it has one, as the text
+            of that part when pointed at.
         columns: the head of the table of its numbers.
         rows: the table's rows, as long as `columns`.
-        hovers: id of a part of the figure -> the text shown when pointing at it; one for each of a set of points.
         outline: a list that unfolds level by level, each item with the items under it; empty for none.
     """
 
@@ -62,21 +59,11 @@ class Drawing:
     figure: object
     columns: tuple[str, ...]
     rows: tuple[tuple[object, ...], ...]
-    hovers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     outline: Outline = ()
 
 
-class Hovers(dict):
-    """The texts of the parts of a figure by their ids, as `Drawing.hovers` has them."""
-
-    def put(self, part: str, artist, *texts: str) -> None:
-        """Give a part of the figure its id, and one text, or one for each of its points."""
-        artist.set_gid(part)
-        self[part] = texts
-
-
-def bars_figure(labels: Sequence[str], series: Mapping[str, Sequence[int]], *, x_name: str) -> tuple[object, Hovers]:
-    """Return (figure, hovers) of bars from top to bottom, each with its total, the series stacked in it.
+def bars_figure(labels: Sequence[str], series: Mapping[str, Sequence[int]], *, x_name: str):
+    """Return a figure of bars from top to bottom, each with its total, the series stacked in it.
 
     Args:
         labels: one for each bar.
@@ -85,17 +72,15 @@ def bars_figure(labels: Sequence[str], series: Mapping[str, Sequence[int]], *, x
     """
     names = [textwrap.fill(label, _LABEL_CHARACTERS, max_lines=2, placeholder="…") for label in labels]
     figure, (axes,) = new_panels(7.2, 1.1 + (0.4 if any("\n" in name for name in names) else 0.3) * len(labels))
-    hovers, totals = Hovers(), [0] * len(labels)
+    totals = [0] * len(labels)
     for number, (name, counts) in enumerate(series.items()):
-        for place, count in enumerate(counts):
-            (bar,) = axes.barh(place, count, 0.78, left=totals[place], color=HUES[number], edgecolor=PAPER, zorder=2)
-            kind = f", {name}" if len(series) > 1 else ""
-            hovers.put(f"bar-{number}-{place}", bar, f"{labels[place]}{kind}: {count:,}")
-            totals[place] += count
-        axes.barh(0, 0, color=HUES[number], label=name)
-    for place, total in enumerate(totals):
-        style = {"textcoords": "offset points", "va": "center", "color": INK, "fontsize": 8}
-        axes.annotate(f"{total:,}", (total, place), (4, 0), **style)
+        style = {"color": HUES[number], "edgecolor": PAPER, "zorder": 2}
+        bars = axes.barh(range(len(labels)), counts, 0.78, left=totals, label=name, **style)
+        kind = f", {name}" if len(series) > 1 else ""
+        for bar, label, count in zip(bars, labels, counts, strict=True):
+            bar.set_url(f"{label}{kind}: {count:,}")
+        totals = [total + count for total, count in zip(totals, counts, strict=True)]
+    axes.bar_label(bars, [f"{total:,}" for total in totals], padding=4, color=INK, fontsize=8)
     axes.set_yticks(range(len(labels)), names)
     axes.invert_yaxis()
     axes.set_xlabel(x_name)
@@ -105,18 +90,13 @@ def bars_figure(labels: Sequence[str], series: Mapping[str, Sequence[int]], *, x
     axes.margins(x=0.12)
     if len(series) > 1:
         key_below(figure, axes)
-    return figure, hovers
+    return figure
 
 
 def key_below(figure, axes) -> None:
     """Put the key of some axes below the figure, where it hides nothing."""
     handles, names = axes.get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=3, frameon=False, labelcolor=INK, fontsize=8.5)
-
-
-def shortened(text: str, length: int) -> str:
-    """Return the text, or its beginning and an ellipsis where it has more characters than `length`."""
-    return text if len(text) <= length else f"{text[: max(1, length - 1)].rstrip()}…"
 
 
 def write_drawings(drawings: Sequence[Drawing], folder: Path, *, stem: str, heading: str) -> list[Path]:
@@ -152,40 +132,20 @@ def html_page(drawings: Sequence[Drawing], heading: str) -> str:
 
 
 def inline_svg(drawing: Drawing) -> str:
-    """Return an `<svg>` element without a name space, to stand in HTML; the parts named in `hovers` show their texts.
-
-    Raises:
-        ValueError: if a part is not in the figure, or has not as many points as texts.
-    """
+    """Return an `<svg>` element to stand in HTML; the URLs of artists are the texts that it shows when pointed at."""
     import matplotlib
 
-    buffer = io.BytesIO()
+    buffer = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": drawing.name}):
-        drawing.figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
-    root = ElementTree.fromstring(buffer.getvalue())
-    for element in root.iter():
-        element.tag = element.tag.rpartition("}")[2]
-        element.attrib = {name.rpartition("}")[2]: value for name, value in element.attrib.items()}
-    for parent in list(root.iter()):
-        for child in [child for child in parent if child.tag in ("metadata", "style")]:
-            parent.remove(child)
-    parts = {element.get("id"): element for element in root.iter("g")}
-    for name, texts in drawing.hovers.items():
-        places = [parts[name]] if name in parts else []
-        places = [mark for place in places for mark in place.iter("use")] or places  # the marks of points
-        if len(places) != len(texts):
-            raise ValueError(f"{drawing.name}: part '{name}' has {len(places)} places for {len(texts)} titles")
-        for place, text in zip(places, texts, strict=True):
-            title = ElementTree.Element("title")
-            title.text = text
-            place.insert(0, title)
-    for element in root.iter("g"):  # ids that another drawing may have too
-        element.attrib.pop("id", None)
-    root.attrib = {"viewBox": root.attrib["viewBox"], "role": "img", "aria-label": drawing.title}
-    svg = ElementTree.tostring(root, encoding="unicode")
+        unsaid = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        drawing.figure.savefig(buffer, format="svg", facecolor=PAPER, metadata=unsaid)
+    opening, _, svg = buffer.getvalue().partition("<svg ")[2].partition(">")
+    box = re.search('viewBox="[^"]*"', opening)[0]
+    svg = f'<svg {box} role="img" aria-label="{escape(drawing.title)}">{svg}'
+    svg = re.sub(r"""<a xlink:href=(["'])(.*?)\1[^>]*>""", r"<g><title>\2</title>", svg)
     for colour, page_colour in _PAGE_COLOURS.items():
         svg = svg.replace(colour, page_colour)
-    return _FONT.sub("system-ui, sans-serif", svg)
+    return svg.replace("</a>", "</g>").replace("xlink:href", "href")
 
 
 def _section(drawing: Drawing) -> str:

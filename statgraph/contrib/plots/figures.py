@@ -1,4 +1,4 @@
-"""Figures as PNG files: heat maps, bars and lines, drawn without a display."""
+"""Figures as PNG files: heat maps, bars and the trials of a search, drawn without a display."""
 
 from __future__ import annotations
 
@@ -73,27 +73,17 @@ def bar_chart(
     save_png(figure, path)
 
 
-def line_chart(
-    series: Mapping[str, tuple[Sequence[float], Sequence[float]]],
-    path: Path,
-    *,
-    points_only: Sequence[str] = (),
-    **names: str,
-) -> None:
-    """Write one line a series, with a mark at each of its points.
+def trials_chart(numbers: Sequence[int], values: Sequence[float], path: Path, **names: str) -> None:
+    """Write the values of some trials as points, and the best so far as a line.
 
     Args:
-        series: name -> (x values, y values).
-        points_only: the series whose points no line joins.
         names: as of a heat map.
     """
     figure, (axes,) = new_panels(6.0, 4.0)
-    for number, (name, (xs, ys)) in enumerate(series.items()):
-        line = "none" if name in points_only else "-"
-        axes.plot(xs, ys, linestyle=line, marker="o", markersize=4, label=name, color=COLOURS[number % len(COLOURS)])
-    if all(float(x).is_integer() for xs, _ in series.values() for x in xs):
-        axes.xaxis.get_major_locator().set_params(integer=True)
-    _finish(axes, names, n_series=len(series))
+    axes.plot(numbers, np.maximum.accumulate(values), marker="o", markersize=4, label="best so far", color=COLOURS[0])
+    axes.plot(numbers, values, linestyle="none", marker="o", markersize=4, label="trial", color=COLOURS[1])
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    _finish(axes, names, n_series=2)
     save_png(figure, path)
 
 

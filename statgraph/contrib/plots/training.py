@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from statgraph.contrib.plots.drawing import HUES, REST, Drawing, Hovers, key_below, shortened
+from statgraph.contrib.plots.drawing import HUES, REST, Drawing, key_below
 from statgraph.contrib.plots.figures import FAINT_INK, INK, new_panels
 from statgraph.errors import RunError
 from statgraph.evaluation.metrics import QUALITY
@@ -16,7 +17,6 @@ from statgraph.runs.article_store import StoredArticle
 
 _LEAST_POINTS = 5  # of the map
 _CURVES = ("mAP", "R@10", "R@100")  # beside the metric that chose the epoch
-_FORMER_METRIC = "R@200"  # by which statgraph 0.1 chose
 _MARKS = ("o", "^", "s", "D", "v")
 PROJECTIONS = {"tsne": "t-SNE", "pca": "PCA"}
 MOST_POINTS = 2_000
@@ -33,18 +33,18 @@ def training_drawings(run: Path, *, projection: str = "tsne", seed: int = 0) -> 
     """
     from statgraph.retrieval.index.article_index import ArticleIndex
     from statgraph.runs.article_store import ArticleStore
-    from statgraph.runs.run import Run
+    from statgraph.runs.run import RunFolder
     from statgraph.training.checkpoints import MetricsLog
 
     run = Path(run)
-    opened = Run.read(run)
+    opened = RunFolder.read(run)
     if opened.kind.has_members:
         raise RunError(f"{run}: an ensemble; plot the training of a member with --run {opened.members}/NAME")
     records = MetricsLog(opened.metrics).records()
     drawings = []
     if any(record["loss"] is not None for record in records):
         drawings.append(losses_drawing(records))
-    chosen_by = (opened.config.select_by, QUALITY, _FORMER_METRIC)
+    chosen_by = (opened.config.select_by, QUALITY)
     metric = next((name for name in chosen_by if any(name in record for record in records)), None)
     if metric and any(record["epoch"] > 0 for record in records):
         drawings.append(dev_drawing(records, metric))
@@ -62,37 +62,31 @@ def training_drawings(run: Path, *, projection: str = "tsne", seed: int = 0) -> 
 
 
 def losses_drawing(records: Sequence[dict]) -> Drawing:
-    """Return the loss of each step and the mean of each epoch, by stage, from the records of `metrics.jsonl`; runs of
-    statgraph 0.1 kept only the means."""
+    """Return the loss of each step and the mean of each epoch, by stage, from the records of `metrics.jsonl`."""
     trained = [record for record in records if record["loss"] is not None]
-    by_step = any("step_losses" in record for record in trained)
-    figure, panels = _stage_panels(trained, "loss", "step" if by_step else "epoch")
-    hovers, table = Hovers(), []
+    figure, panels = _stage_panels(trained, "loss", "step")
+    table = []
     for number, (stage, axes) in enumerate(panels.items()):
         epochs = [record for record in trained if record["stage"] == stage]
-        steps = [record.get("step_losses") or [record["loss"]] for record in epochs]
-        ends = np.cumsum([len(losses) for losses in steps])  # (epochs,)
-        middles = ends - (np.diff(ends, prepend=0) - 1) / 2
-        if by_step:
-            every = np.concatenate(steps)
-            axes.plot(range(1, len(every) + 1), every, color=HUES[number], alpha=0.3, linewidth=0.8, label="each step")
-        means = [record["loss"] for record in epochs]
-        points = _line(axes, middles, means, number, "mean of an epoch")
-        texts = (f"{stage}, epoch {record['epoch']}: {record['loss']:.4f}" for record in epochs)
-        hovers.put(f"epochs-{number}", points, *texts)
+        losses = np.concatenate([record["step_losses"] for record in epochs])
+        n_steps = np.array([len(record["step_losses"]) for record in epochs])
+        ends = n_steps.cumsum()  # (epochs,)
+        axes.plot(range(1, len(losses) + 1), losses, color=HUES[number], alpha=0.3, linewidth=0.8, label="each step")
+        points = _line(
+            axes, ends - (n_steps - 1) / 2, [record["loss"] for record in epochs], number, "mean of an epoch"
+        )
+        points.set_urls([f"{stage}, epoch {record['epoch']}: {record['loss']:.4f}" for record in epochs])
         axes.set_ylim(bottom=0)
         for record, end in zip(epochs, ends.tolist(), strict=True):
-            table.append((stage, record["epoch"], end if by_step else "", f"{record['loss']:.4f}"))
+            table.append((stage, record["epoch"], end, f"{record['loss']:.4f}"))
     key_below(figure, next(iter(panels.values())))
-    every_step = "every step, and the mean of each epoch at its middle." if by_step else "the mean of each epoch."
     return Drawing(
         name="losses",
-        title=f"Training loss by {'step' if by_step else 'epoch'}",
-        description=f"Training loss of each stage: {every_step}",
+        title="Training loss by step",
+        description="Training loss of each stage: every step, and the mean of each epoch at its middle.",
         figure=figure,
         columns=("stage", "epoch", "last step", "mean loss"),
         rows=tuple(table),
-        hovers=hovers,
     )
 
 
@@ -102,16 +96,15 @@ def dev_drawing(records: Sequence[dict], metric: str) -> Drawing:
     measured = [record for record in records if metric in record]
     names = [metric, *(name for name in _CURVES if name != metric and all(name in record for record in measured))]
     figure, panels = _stage_panels(measured, "dev, %", "epoch")
-    hovers, table, kept = Hovers(), [], []
-    for panel, (stage, axes) in enumerate(panels.items()):
+    table, kept = [], []
+    for stage, axes in panels.items():
         epochs = [record for record in measured if record["stage"] == stage]
         best = max(epochs, key=lambda record: record[metric])
         kept.append(f"epoch {best['epoch']} of {stage}")
         for number, name in enumerate(names):
             xs, ys = [record["epoch"] for record in epochs], [100 * record[name] for record in epochs]
             points = _line(axes, xs, ys, number, name)
-            texts = (f"{stage}, epoch {x}: {name} {y:.1f}" for x, y in zip(xs, ys, strict=True))
-            hovers.put(f"dev-{panel}-{number}", points, *texts)
+            points.set_urls([f"{stage}, epoch {x}: {name} {y:.1f}" for x, y in zip(xs, ys, strict=True)])
         axes.axvline(best["epoch"], color=INK, linewidth=0.8, linestyle=":", label="kept")
         for record in epochs:
             values = (f"{100 * record[name]:.1f}" for name in names)
@@ -127,7 +120,6 @@ def dev_drawing(records: Sequence[dict], metric: str) -> Drawing:
         figure=figure,
         columns=("stage", "epoch", *names, ""),
         rows=tuple(table),
-        hovers=hovers,
     )
 
 
@@ -163,13 +155,14 @@ def article_map_drawing(
 
     figure, (axes,) = new_panels(7.2, 6.6)
     axes.set_axis_off()
-    hovers, table = Hovers(), []
-    for number, (name, members, colour, mark) in enumerate(groups):
+    table = []
+    for name, members, colour, mark in groups:
         held = np.isin(codes, members)
         style = {"s": 12, "marker": mark, "color": colour, "alpha": 0.75, "linewidths": 0}
-        points = axes.scatter(*plane[held].T, label=shortened(name, 60), **style)
+        label = textwrap.shorten(name, 60, placeholder="…")
+        points = axes.scatter(*plane[held].T, label=label, **style)
         shown = (articles[row] for row in rows[held])
-        hovers.put(f"code-{number}", points, *(article.title or article.article_id for article in shown))
+        points.set_urls([article.title or article.article_id for article in shown])
         table.append((name, sum(sizes[member] for member in members), int(held.sum())))
     key_below(figure, axes)
     all_of_them = len(rows) == len(vectors)
@@ -184,7 +177,6 @@ def article_map_drawing(
         figure=figure,
         columns=("code", "articles", "drawn"),
         rows=tuple(table),
-        hovers=hovers,
     )
 
 

@@ -23,7 +23,7 @@ from statgraph.errors import CorpusError, RunError, StatgraphError, UsageError, 
 from statgraph.extras import require
 from statgraph.progress import Progress, Step, silent
 from statgraph.runs import parts
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 _PARTS = (parts.ARTICLE_ENCODER.name, parts.QUERY_ENCODER.name)
 _RETRIES = 20  # of a shard, where its machine or process is lost
@@ -61,7 +61,7 @@ class EmbeddingSummary:
     seconds: float
 
 
-def embed(run: Run, what: Embedding, progress: Progress = silent) -> EmbeddingSummary:
+def embed(run: RunFolder, what: Embedding, progress: Progress = silent) -> EmbeddingSummary:
     """Embed a corpus with a run's article encoder, as training does, and write the vectors shard by shard.
 
     Ray gives the shards to processes that keep the encoder, and those of a lost machine to others. A shard is written
@@ -136,7 +136,7 @@ def _loaded(sent: _Sent) -> tuple[ArticleEncoder, VectorShards]:
     return encoder, VectorShards(sent.out)
 
 
-def _written(run: Run, what: Embedding, encoder: str, missing: Sequence[int]) -> Iterator[tuple[int, list[str]]]:
+def _written(run: RunFolder, what: Embedding, encoder: str, missing: Sequence[int]) -> Iterator[tuple[int, list[str]]]:
     """Yield what `_embedded_shard` returns of each shard, in the order in which they are finished."""
     import ray
 

@@ -24,6 +24,8 @@ from statgraph.encoders.frozen import split_keys
 from statgraph.errors import RunError, reason_of
 from statgraph.extras import require
 from statgraph.runs import parts
+from statgraph.runs.run import RunFolder
+from statgraph.systems.updating.update import TextVectors
 
 PLAN = "embedding.json"
 FORMAT = 1
@@ -49,18 +51,6 @@ class EmbeddingPlan:
     corpus: str
     shards: tuple[ArticleShard, ...]
 
-    def to_json(self) -> bytes:
-        """Return the plan as the JSON of `embedding.json`."""
-        return json.dumps({"format": FORMAT, **asdict(self)}, indent=1).encode()
-
-    @classmethod
-    def from_json(cls, raw: bytes) -> EmbeddingPlan:
-        """Return the plan that `to_json` wrote; ValueError, TypeError or KeyError where it did not."""
-        values = json.loads(raw)
-        if values["format"] != FORMAT:
-            raise ValueError(f"format {values['format']}")
-        return cls(values["encoder"], values["corpus"], tuple(ArticleShard(**shard) for shard in values["shards"]))
-
 
 class VectorShards:
     """The vectors at a URI.
@@ -84,7 +74,11 @@ class VectorShards:
         """
         if self._plan is None and (raw := self._read(PLAN)) is not None:
             try:
-                self._plan = EmbeddingPlan.from_json(raw)
+                values = json.loads(raw)
+                if values["format"] != FORMAT:
+                    raise ValueError(f"format {values['format']}")
+                shards = tuple(ArticleShard(**shard) for shard in values["shards"])
+                self._plan = EmbeddingPlan(values["encoder"], values["corpus"], shards)
             except (ValueError, TypeError, KeyError) as error:
                 raise RunError(
                     f"{self.uri}/{PLAN}: not of this statgraph ({reason_of(error)}); choose another --out"
@@ -98,7 +92,7 @@ class VectorShards:
             RunError: if the vectors of something else are there, or nothing can be written there.
         """
         if self.plan is None:
-            self._write(PLAN, plan.to_json())
+            self._write(PLAN, json.dumps({"format": FORMAT, **asdict(plan)}, indent=1).encode())
         elif self.plan.encoder != plan.encoder:
             raise RunError(f"{self.uri}: holds the vectors of another run's encoder; choose another --out")
         elif self.plan != plan:
@@ -107,14 +101,14 @@ class VectorShards:
                 "that corpus, as it was, with the same --shard"
             )
         self._plan = plan
-        return self.missing()
+        return self._missing(plan)
 
-    def missing(self) -> list[int]:
+    def _missing(self, plan: EmbeddingPlan) -> list[int]:
         """Return the numbers of the plan's shards that are not there."""
         from pyarrow.fs import FileSelector
 
         there = {info.path.rpartition("/")[2] for info in self._system.get_file_info(FileSelector(self._path))}
-        return [number for number in range(len(self.plan.shards)) if _name(number) not in there]
+        return [number for number in range(len(plan.shards)) if _name(number) not in there]
 
     def add(self, number: int, article_ids: Sequence[str], hashes: np.ndarray, vectors: np.ndarray) -> None:
         """Write a shard: the hashes (articles, 16) uint8 of what was encoded, and the vectors (articles, width)."""
@@ -139,7 +133,7 @@ class VectorShards:
             raise RunError(f"{self.uri}: holds no vectors; write them with 'statgraph embed --out {self.uri}'")
         if self.plan.encoder not in encoders:
             raise RunError(f"{self.uri}: holds the vectors of another run's encoder; embed the corpus with this run")
-        missing = self.missing()
+        missing = self._missing(self.plan)
         if missing:
             raise RunError(f"{self.uri}: {len(missing)} of {len(self.plan.shards)} shards are not there yet; {_REMEDY}")
 
@@ -153,7 +147,7 @@ class VectorShards:
         """
         rows = {key: row for row, key in enumerate(split_keys(text_hashes(texts)))}
         vectors, known = None, np.zeros(len(texts), dtype=bool)
-        for number in range(len(self.plan.shards)):
+        for number in range(len(self.plan.shards) if self.plan else 0):
             keys, shard_vectors = self._shard(number)
             chosen = [(rows[key], place) for place, key in enumerate(keys) if key in rows]
             if not chosen:
@@ -165,10 +159,10 @@ class VectorShards:
             known[into] = True
         unknown = np.flatnonzero(~known)
         if len(unknown):
-            new = encode([texts[row] for row in unknown])
+            new = encode([texts[row] for row in unknown.tolist()])
             vectors = np.empty((len(texts), new.shape[1]), dtype=np.float32) if vectors is None else vectors
             vectors[unknown] = new
-        return vectors, int(known.sum())
+        return np.zeros((0, 0), np.float32) if vectors is None else vectors, int(known.sum())
 
     def _shard(self, number: int) -> tuple[Iterable[bytes], np.ndarray]:
         import pyarrow as pa
@@ -188,7 +182,7 @@ class VectorShards:
     def _read(self, name: str) -> bytes | None:
         try:
             with self._system.open_input_file(f"{self._path}/{name}") as file:
-                return file.read()
+                return bytes(file.read())
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
@@ -210,6 +204,27 @@ class VectorShards:
             raise RunError(
                 f"{self.uri}: cannot be written ({reason_of(error)}); check it and its permissions"
             ) from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShardVectors(TextVectors):
+    """Vectors of shards, by the hash of their text; the other texts are embedded."""
+
+    shards: VectorShards
+
+    def check(self, *runs: RunFolder) -> None:
+        """Raise RunError unless the shards are complete, and of the encoder of one of the runs."""
+        self.shards.check_whole([encoder_of(run.folder, run.config.encoder) for run in runs])
+
+    def only_of(self, run: RunFolder) -> TextVectors:
+        """Return this, or what embeds alone where the shards are of another encoder than that of a run."""
+        plan = self.shards.plan
+        same = plan is not None and plan.encoder == encoder_of(run.folder, run.config.encoder)
+        return self if same else TextVectors(self.device, self.progress)
+
+    def of(self, texts: Sequence[str], run: RunFolder) -> tuple[np.ndarray, int]:
+        """Return (the vectors of texts (texts, width), how many of them came from the shards)."""
+        return self.shards.encoded(texts, lambda others: super(ShardVectors, self).of(others, run)[0])
 
 
 def _name(number: int) -> str:

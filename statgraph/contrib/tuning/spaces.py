@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from pathlib import Path
 
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
@@ -58,15 +59,15 @@ def read_space(path: Path, config: RunConfig, *, part: str | None = None) -> Sea
 
 def as_settings(drawn: Mapping[str, object], space: SearchSpace) -> dict[str, str]:
     """Return the values that a trial has drawn as `--set` takes them, numbers to three significant digits."""
-    return {name: _rounded(drawn[name], values) for name, values in space.items()}
-
-
-def _rounded(value: object, values: object) -> str:
-    if not isinstance(values, FloatDistribution):
-        return str(value)
-    rounded = f"{value:.{_SIGNIFICANT_DIGITS}g}"
-    # Rounding must not lead out of the range, whose ends may have more digits.
-    return rounded if values.low <= float(rounded) <= values.high else repr(value)
+    settings = {}
+    for name, values in space.items():
+        settings[name] = str(drawn[name])
+        if isinstance(values, FloatDistribution):
+            rounded = f"{drawn[name]:.{_SIGNIFICANT_DIGITS}g}"
+            # Rounding must not lead out of the range, whose ends may have more digits.
+            if values.low <= float(rounded) <= values.high:
+                settings[name] = rounded
+    return settings
 
 
 def without_fixed(space: SearchSpace, settings: Iterable[str]) -> SearchSpace:
@@ -86,23 +87,13 @@ def current_values(space: SearchSpace, config: RunConfig) -> dict[str, object]:
     """Return the configuration's own values of what is searched, as far as the space contains them."""
     values = {}
     for name, allowed in space.items():
-        value = _current(config, name)
+        value = attrgetter(name)(config)
         if isinstance(allowed, CategoricalDistribution):
             if str(value) in allowed.choices:
                 values[name] = str(value)
         elif allowed.low <= value <= allowed.high:
             values[name] = value
     return values
-
-
-def space_as_json(space: SearchSpace) -> dict[str, object]:
-    """Return a space as JSON values."""
-    return {
-        name: {"choices": list(values.choices)}
-        if isinstance(values, CategoricalDistribution)
-        else {"low": values.low, "high": values.high, "log": values.log}
-        for name, values in space.items()
-    }
 
 
 def _is_idle(name: str, config: RunConfig) -> bool:
@@ -120,10 +111,16 @@ def _distribution(path: Path, name: str, given: object, config: RunConfig):
     are_choices = keys == _CHOICE_KEYS and isinstance(given["choices"], list)
     if not are_choices and not {"low", "high"} <= keys <= _RANGE_KEYS:
         raise UsageError(f"{place}: is '{given}'; give {{low, high}}, {{low, high, log}} or {{choices}} as a list")
-    values = [_text(value) for value in (given["choices"] if are_choices else (given["low"], given["high"]))]
+    values = given["choices"] if are_choices else (given["low"], given["high"])
+    # As `--set` takes them.
+    values = [",".join(map(str, value)) if isinstance(value, list) else str(value) for value in values]
     for value in values:  # refuses an unknown setting too
-        _check_setting(path, name, value, config)
-    kind = type(_current(config, name))
+        changed = with_settings(config, [f"{name}={value}"], place=str(path))
+        try:
+            changed.check()
+        except UsageError as error:
+            raise UsageError(f"{path}: {error}") from None
+    kind = type(attrgetter(name)(config))
     if not are_choices and kind not in (int, float):
         raise UsageError(f"{place}: is not a number; give {{choices}} for it")
     try:
@@ -133,22 +130,3 @@ def _distribution(path: Path, name: str, given: object, config: RunConfig):
         return range_of(*map(kind, values), log=bool(given.get("log")))
     except ValueError as error:
         raise UsageError(f"{place}: {error}") from None
-
-
-def _check_setting(path: Path, name: str, value: str, config: RunConfig) -> None:
-    changed = with_settings(config, [f"{name}={value}"], place=str(path))
-    try:
-        changed.check()
-    except UsageError as error:
-        raise UsageError(f"{path}: {error}") from None
-
-
-def _current(config: RunConfig, name: str) -> object:
-    for part in name.split("."):
-        config = getattr(config, part)
-    return config
-
-
-def _text(value: object) -> str:
-    """Return a YAML value as `--set` takes it."""
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import optuna
 import yaml
+from optuna.distributions import distribution_to_json
 from optuna.trial import TrialState
 
 from statgraph import artifacts
@@ -21,7 +22,6 @@ from statgraph.contrib.tuning.spaces import (
     current_values,
     preset_space,
     read_space,
-    space_as_json,
     without_fixed,
 )
 from statgraph.errors import DependencyError, RunError, UsageError, reason_of
@@ -132,8 +132,9 @@ def tune_system(
     folder = tuning_folder(checked_corpus(corpus).name, system) if out is None else Path(out)
     split_questions(corpus, "dev")
     about = {"name": corpus.name, "content_hash": corpus.content_hash}
-    begun = {"system": system, "corpus": about, "config": config.to_dict(), "space": space_as_json(space)}
-    study = _resumed(folder, artifacts.as_json(begun))
+    searched = {name: json.loads(distribution_to_json(values))["attributes"] for name, values in space.items()}
+    begun = {"system": system, "corpus": about, "config": config.to_dict(), "space": searched}
+    study = _opened(folder, artifacts.as_json(begun))
     done = len(_records(study))
     if not done and not study.get_trials(deepcopy=False, states=(TrialState.WAITING,)):
         study.enqueue_trial(current_values(space, config))
@@ -149,14 +150,6 @@ def tune_system(
     tuning = Tuning(folder, tuple(_records(study)), fixed, deciding_metric(config.select_by, len(corpus.articles)))
     write_tuning(tuning)
     return tuning
-
-
-def _resumed(folder: Path, begun: str):
-    """Return the study in a folder; a trial that was killed has failed."""
-    study = _opened(folder, begun)
-    for killed in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
-        study.tell(killed.number, state=TrialState.FAIL)
-    return study
 
 
 def _pruning(trial) -> Progress:
@@ -197,7 +190,7 @@ def _try(study, trial, corpus: Corpus, system: str, settings: Sequence[str], spa
 
 
 def _opened(folder: Path, begun: dict):
-    """Return the study in a folder, a new one if there is none yet.
+    """Return the study in a folder, a new one if there is none yet; a trial that was killed has failed.
 
     Raises:
         RunError: if it was begun with something else, is damaged, or the folder is a file.
@@ -225,6 +218,8 @@ def _opened(folder: Path, begun: dict):
     changed = changed_settings({**known, **known["config"], "config": 0}, {**begun, **begun["config"], "config": 0})
     if changed:
         raise RunError(f"{path}: a study with other settings ({changed}); give the same ones, or choose another --out")
+    for killed in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
+        study.tell(killed.number, state=TrialState.FAIL)
     return study
 
 
@@ -250,7 +245,7 @@ def _records(study) -> list[TrialRecord]:
 
 
 def write_tuning(tuning: Tuning) -> None:
-    """Write trials, best settings and, with statgraph-plots, the history into the study's folder.
+    """Write trials, best settings and, where matplotlib is installed, the history into the study's folder.
 
     Raises:
         RunError: if no trial finished.
@@ -263,11 +258,12 @@ def write_tuning(tuning: Tuning) -> None:
         )
     best = yaml.safe_dump(_nested(tuning.best_settings), sort_keys=False, allow_unicode=True)
     artifacts.write_text(tuning.folder / BEST, best)
-    finished = [(trial.number, trial.value) for trial in tuning.trials if trial.value is not None]
-    with suppress(DependencyError):  # a picture beside the figures, where matplotlib is installed
-        from statgraph.contrib.plots.tuning import draw_history
+    finished = [(trial.number, 100 * trial.value) for trial in tuning.trials if trial.value is not None]
+    names = {"title": f"{len(finished)} finished of {len(tuning.trials)} trials", "ylabel": f"dev {tuning.metric}, %"}
+    with suppress(DependencyError):
+        from statgraph.contrib.plots.figures import trials_chart
 
-        draw_history(finished, len(tuning.trials), tuning.metric, tuning.folder / HISTORY)
+        trials_chart(*zip(*finished, strict=True), tuning.folder / HISTORY, xlabel="trial", **names)
 
 
 def _nested(settings: Sequence[str]) -> dict[str, object]:

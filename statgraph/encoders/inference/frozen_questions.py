@@ -75,12 +75,9 @@ class FrozenQuestions:
 
     def _read(self, texts: Sequence[str], prefix: str | None = None):
         """Return the model, and the token ids of each text, a question's unless a prefix is given."""
-        from statgraph.encoders.chunking import chunked
-        from statgraph.encoders.frozen import FrozenModel
         from statgraph.encoders.loading import most_tokens
 
         tower, longest = self._tower, most_tokens(self._tower.tokenizer, self._tower.model)
-        plain, pad_id = tower.tokenizer.backend_tokenizer, tower.tokenizer.pad_token_id
         prefix = tower.backbone.query_prefix if prefix is None else prefix
-        chunks = chunked(plain, texts, prefix=prefix, chunk_tokens=longest, max_tokens=longest, pad_id=pad_id)
-        return FrozenModel(tower.model, tower.backbone.pooling, pad_id, self._device, tower.dtype), chunks.chunk_ids
+        chunks = tower.chunks(texts, prefix=prefix, chunk_tokens=longest, max_tokens=longest)
+        return tower.frozen(self._device), chunks.chunk_ids

@@ -14,7 +14,7 @@ import numpy as np
 from statgraph.encoders.backbones import MODULES
 from statgraph.encoders.inference.onnx_query import POOLED, TOKEN_IDS, TOKEN_MASK, TOKENS, VECTORS
 from statgraph.encoders.loading import quiet_transformers
-from statgraph.errors import ModelError, reason_of
+from statgraph.errors import RETRAIN, ModelError, reason_of
 from statgraph.extras import require
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def exported_encoder(folder: Path, *, with_pooled: bool = False) -> ExportedEnco
     from torch import nn
 
     if not (folder / MODULES).is_file():
-        raise ModelError(f"{folder}: no query encoder ({MODULES} is missing); train the run again")
+        raise ModelError(f"{folder}: no query encoder ({MODULES} is missing); {RETRAIN}")
     quiet_transformers()
     # ONNX Runtime's optimiser recognises plain attention, not that of scaled_dot_product_attention.
     plain = {"attn_implementation": "eager"}

@@ -34,7 +34,7 @@ class OnnxQueryEncoder:
         graph: the graph's file, where it is not yet the folder's own.
 
     Raises:
-        ModelError: if the graph is damaged, of other weights than those beside it, or of an earlier version.
+        ModelError: if the graph is damaged, or of other weights than those beside it.
         OSError, KeyError, ValueError: if another file is missing or damaged (tokenizers raises a plain Exception).
     """
 
@@ -49,9 +49,9 @@ class OnnxQueryEncoder:
         try:
             self._session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
             facts = json.loads(self._session.get_modelmeta().custom_metadata_map[FACTS])
-        except Exception as error:  # of onnxruntime's own, a dozen classes; a KeyError for an earlier version's graph
+        except Exception as error:  # of onnxruntime's own, a dozen classes; a KeyError for another program's graph
             raise ModelError(f"{path}: cannot be loaded ({reason_of(error)}); {_remedy(folder, precision)}") from None
-        if facts.get("weights_hash", known := encoder_hash(folder)) != known:
+        if facts["weights_hash"] != encoder_hash(folder):
             raise ModelError(f"{path}: of other weights than those beside it; {_remedy(folder, precision)}")
         self._prompt, self._pad_id = facts["prompt"], facts["pad_id"]
         self._tokenizer = Tokenizer.from_file(str(folder / facts["tokenizer"]))
@@ -108,7 +108,7 @@ def read_query_graph(folder: Path, precision: str) -> OnnxQueryEncoder | None:
     the log says which, and what to do.
 
     Raises:
-        ModelError: if the graph is damaged, of other weights than those beside it, or of an earlier version.
+        ModelError: if the graph is damaged, or of other weights than those beside it.
     """
     path = folder / QUERY_GRAPHS[precision]
     why, remedy = f"{folder} has no {path.name}", _remedy(folder, precision)

@@ -20,7 +20,7 @@ from statgraph.encoders.backbones import MODULES
 from statgraph.encoders.inference.frozen_questions import frozen_questions
 from statgraph.encoders.inference.onnx_query import QUERY_GRAPHS, read_query_graph, weights_hash
 from statgraph.encoders.inference.static_query import MODULE_WEIGHTS, read_static_encoder
-from statgraph.errors import RunError, StatgraphError, UsageError, reason_of, unknown_name
+from statgraph.errors import StatgraphError, UsageError, damaged_run, reason_of, unknown_name
 from statgraph.extras import missing
 
 _CHAIN = ("Transformer", "Pooling", "Dense")
@@ -60,13 +60,13 @@ def read_query_encoder(folder: Path, *, device: str = "auto", precision: str = "
         raise unknown_name("precision", precision, PRECISIONS)
     # A folder that is not there would count as a name of the hub.
     if not (folder / MODULES).is_file():
-        raise RunError(f"{folder}: no query encoder ({MODULES} is missing); train the run again")
+        raise damaged_run(f"{folder}: no query encoder ({MODULES} is missing)")
     try:
         return _encoder(folder, device, precision)
     except StatgraphError:
         raise
     except Exception as error:  # each file of the folder has a reader with exceptions of its own
-        raise RunError(f"{folder}: not loadable ({reason_of(error)}); train the run again") from None
+        raise damaged_run(f"{folder}: not loadable ({reason_of(error)})") from None
 
 
 def read_query_encoders(
@@ -240,7 +240,7 @@ def _transformer_key(folder: Path) -> str | None:
 def _head(folder: Path, base: PooledEncoder) -> HeadEncoder:
     from safetensors.numpy import load_file
 
-    with reading(folder, "train the run again"):
+    with reading(folder):
         modules = json.loads((folder / MODULES).read_text(encoding="utf-8"))
         weights = load_file(folder / modules[2]["path"] / MODULE_WEIGHTS)
         return HeadEncoder(base, weights["linear.weight"], weights["linear.bias"], unit_length=len(modules) > 3)

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO, NamedTuple, Protocol
+from typing import IO, Protocol
 from urllib.parse import unquote, urlsplit
 
 from statgraph.errors import CorpusError, reason_of
@@ -36,8 +36,10 @@ _BROKEN = (
 )
 
 
-class _Bytes(Protocol):
-    def read(self, size: int, /) -> bytes: ...
+class Readable(Protocol):
+    """A stream of bytes, as far as it is read."""
+
+    def read(self, size: int = -1, /) -> bytes: ...
 
 
 class Document:
@@ -48,7 +50,7 @@ class Document:
         head: its first 64 KiB.
     """
 
-    def __init__(self, name: str, stream: _Bytes):
+    def __init__(self, name: str, stream: Readable):
         self.name, self._stream = name, stream
         self.head = self._next(HEAD_BYTES)
         self._unread, self._n_read = self.head, 0
@@ -155,16 +157,9 @@ def _unpacked(name: str, stream: IO[bytes]) -> Iterator[Document]:
         yield Document(name, stream)
 
 
-class Fetched(NamedTuple):
-    """A file that was downloaded, and the SHA-256 (hex) of its bytes."""
-
-    path: Path
-    sha256: str
-
-
 @contextmanager
-def fetched(address: str) -> Iterator[Fetched]:
-    """Download an address to a temporary file, which is gone when the block ends.
+def fetched(address: str) -> Iterator[tuple[Path, str]]:
+    """Give the path and the SHA-256 (hex) of a temporary file with what is at an address, gone when the block ends.
 
     Raises:
         UsageError, FetchError: as `download` does.
@@ -172,4 +167,4 @@ def fetched(address: str) -> Iterator[Fetched]:
     name = PurePosixPath(unquote(urlsplit(address).path)).name or "download"
     with tempfile.TemporaryDirectory(prefix="statgraph-") as folder:
         path = Path(folder) / re.sub(r"[^\w.\-]+", "_", name)[-100:]
-        yield Fetched(path, download(address, path, max_bytes=MAX_DOWNLOAD_BYTES))
+        yield path, download(address, path, max_bytes=MAX_DOWNLOAD_BYTES)

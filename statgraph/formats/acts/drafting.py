@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -40,14 +41,6 @@ class _Version:
 
 
 @dataclass(slots=True)
-class ReferenceCounts:
-    """References with a target: how many lead to an article of the corpus, and how many elsewhere."""
-
-    resolved: int = 0
-    elsewhere: int = 0
-
-
-@dataclass(slots=True)
 class _DraftedAct:
     act: Act
     profile: Profile
@@ -55,8 +48,8 @@ class _DraftedAct:
     versions: dict[str, list[_Version]] = field(default_factory=dict)  # by local id, oldest first
 
 
-def draft_acts(draft: Draft, read: Iterable[ReadAct]) -> ReferenceCounts:
-    """Add the articles of acts to a draft, and return what became of their references.
+def draft_acts(draft: Draft, read: Iterable[ReadAct]) -> Counter[bool]:
+    """Add the articles of acts to a draft, and count by whether they lead to one of them the references with a target.
 
     Files with the same act id are versions of it, or its parts if the profile has `act.parts`.
     """
@@ -69,7 +62,7 @@ def draft_acts(draft: Draft, read: Iterable[ReadAct]) -> ReferenceCounts:
         for local_id, versions in act.versions.items():
             dated = [ArticleVersion(one.article_id, one.valid_from, one.valid_to) for one in versions]
             index.add(act.act.act_id, local_id, versions[-1].article.number, dated)
-    counts = ReferenceCounts()
+    counts: Counter[bool] = Counter()
     titles: dict[str, int] = {}
     for act in acts:
         titles[act.title] = titles.get(act.title, 0) + 1
@@ -80,7 +73,7 @@ def draft_acts(draft: Draft, read: Iterable[ReadAct]) -> ReferenceCounts:
 
 
 def _add(
-    draft: Draft, act: _DraftedAct, title: str, version: _Version, index: ReferenceIndex, counts: ReferenceCounts
+    draft: Draft, act: _DraftedAct, title: str, version: _Version, index: ReferenceIndex, counts: Counter[bool]
 ) -> None:
     article = version.article
     metadata: dict[str, object] = {}
@@ -91,8 +84,7 @@ def _add(
     found = {target: index.find(target, act.act.act_id, patterns, version.valid_from) for target in article.targets}
     resolved = list(dict.fromkeys(one for one in found.values() if one and one != version.article_id))
     elsewhere = [target for target, one in found.items() if one is None]
-    counts.resolved += sum(one is not None for one in found.values())
-    counts.elsewhere += len(elsewhere)
+    counts.update(one is not None for one in found.values())
     metadata |= {REFERENCES: resolved} if resolved else {}
     metadata |= {REFERENCES_ELSEWHERE: elsewhere} if elsewhere else {}
     named = article.number or article.rubric
@@ -131,7 +123,7 @@ def _drafted(draft: Draft, files: list[ReadAct]) -> _DraftedAct | None:
     keyed = [(day, dict(_keyed(state))) for day, state in states.items()]
     for (_, before), (_, after) in pairwise(keyed):
         after.update(_missing_parts(before, after))
-    repeated = next((one for state in states.values() for one in state[1:] if _overlaps(state[0], one)), None)
+    repeated = next((one for state in states.values() for one in state[1:] if _overlap(state[0], one)), None)
     if repeated is not None and not latest.profile.settings.act.parts:
         draft.add_problem(
             repeated.place,
@@ -167,9 +159,9 @@ def _joined(listed: dict[str, list[_Version]]) -> Iterator[tuple[str, list[_Vers
         yield local_id, [*ended, versions[-1]]
 
 
-def _overlaps(first: ReadAct, other: ReadAct) -> bool:
-    known = {(article.annex, article.local_id) for article in first.articles}
-    return any((article.annex, article.local_id) in known for article in other.articles)
+def _overlap(first: ReadAct, other: ReadAct) -> bool:
+    one, another = ({(article.annex, article.local_id) for article in read.articles} for read in (first, other))
+    return not one.isdisjoint(another)
 
 
 def _keyed(files: Iterable[ReadAct]) -> Iterator[tuple[str, _Version]]:

@@ -1,7 +1,7 @@
 """Profiles: what the elements of one format of official XML are, read from a short YAML file.
 
 A profile of statgraph is `profiles/NAME.yaml`; one of a user's own is named by its file. `docs/formats.md` teaches how
-to write one. `recognised` finds the profile of a file by its beginning.
+to write one. `fitting_profile` finds the profile of a file by its beginning.
 """
 
 from __future__ import annotations
@@ -9,54 +9,47 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from datetime import date, timedelta
 from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, get_origin, get_type_hints
 
 from statgraph.errors import UsageError, reason_of, unknown_name
-from statgraph.formats.acts.selectors import Selector, Value, selectors_of
+from statgraph.formats.acts.selectors import Element, Selector, Value, selectors_of
 from statgraph.registry import PROFILE_HOOKS
 from statgraph.settings import check_settings, overlaid, setting
 
 PROFILES = Path(__file__).parent / "profiles"
 INHERITED = "inherited"  # in a list: the elements of the profile that this one is based on
 SYNTAXES = ("xml", "html")
-# What every format means by the elements of HTML and CALS tables; a profile names only its own.
-_LINES = "p, li, ol, ul, dl, dd, table, caption, h1, h2, h3, h4, h5, h6"
-_ROWS, _CELLS, _BREAKS = "tr, row", "td, th, entry", "br, BR"
 
 # What the texts of a key are.
 SELECTORS, VALUES, PATTERNS = "selectors", "values", "patterns"
+Selectors = Annotated[tuple[str, ...], SELECTORS]
+Values = Annotated[tuple[str, ...], VALUES]
+Patterns = Annotated[tuple[str, ...], PATTERNS]
 
 
 @dataclass(frozen=True)
 class Recognition:
     """By what a file of the format is recognised; every condition that is given must hold."""
 
-    root: Annotated[tuple[str, ...], SELECTORS] = setting((), help="Root elements.")
+    root: Selectors = setting((), help="Root elements.")
     namespace: tuple[str, ...] = setting((), help="Beginnings of the root element's namespace.")
     declares: tuple[str, ...] = setting((), help="Beginnings of a namespace that the root element declares.")
-    contains: Annotated[tuple[str, ...], PATTERNS] = setting(
-        (), help="Regular expressions, one of which the first 64 KiB match."
-    )
+    contains: Patterns = setting((), help="Regular expressions, one of which the first 64 KiB match.")
 
 
 @dataclass(frozen=True)
 class ActRules:
     """What the file says of the whole act; values start from the root element, whose `@file` is the file's name."""
 
-    id: Annotated[tuple[str, ...], VALUES] = setting(
-        (), help="Identifier of the act, the same in each of its versions."
-    )
-    title: Annotated[tuple[str, ...], VALUES] = setting((), help="Title of the act.")
-    language: Annotated[tuple[str, ...], VALUES] = setting(
-        (), help="Language, as a code or as an address that ends in one."
-    )
-    licence: Annotated[tuple[str, ...], VALUES] = setting((), help="Licence of the text.")
-    date: Annotated[tuple[str, ...], VALUES] = setting(
-        (), help="Day from which this version is in force, or of which it is."
-    )
+    id: Values = setting((), help="Identifier of the act, the same in each of its versions.")
+    title: Values = setting((), help="Title of the act.")
+    language: Values = setting((), help="Language, as a code or as an address that ends in one.")
+    licence: Values = setting((), help="Licence of the text.")
+    date: Values = setting((), help="Day from which this version is in force, or of which it is.")
     parts: bool = setting(False, help="Whether each file holds a part of an act, such as one article.")
 
 
@@ -65,22 +58,18 @@ class HeadingRules:
     """The headings above articles: elements that contain what they head (`elements`), or stand before it
     (`siblings`)."""
 
-    elements: Annotated[tuple[str, ...], SELECTORS] = setting((), help="Elements that contain what they head.")
-    siblings: Annotated[tuple[str, ...], SELECTORS] = setting(
+    elements: Selectors = setting((), help="Elements that contain what they head.")
+    siblings: Selectors = setting(
         (), help="Elements that stand before what they head, from the highest level to the lowest."
     )
-    continued_by: Annotated[tuple[str, ...], SELECTORS] = setting(
-        (), help="Elements whose text goes on that of the sibling before."
-    )
-    level: Annotated[tuple[str, ...], VALUES] = setting(
-        (), help="Level of a sibling, 1 the highest; without it, its place in the list."
-    )
+    continued_by: Selectors = setting((), help="Elements whose text goes on that of the sibling before.")
+    level: Values = setting((), help="Level of a sibling, 1 the highest; without it, its place in the list.")
     digits: int = setting(
         0, at_least=0, help="Digits that each level adds to `level` where that is a number like 010020."
     )
-    when: Annotated[tuple[str, ...], VALUES] = setting((), help="What must be there for the element to be a heading.")
-    number: Annotated[tuple[str, ...], VALUES] = setting((), help="Number of the heading.")
-    title: Annotated[tuple[str, ...], VALUES] = setting((), help="Title of the heading.")
+    when: Values = setting((), help="What must be there for the element to be a heading.")
+    number: Values = setting((), help="Number of the heading.")
+    title: Values = setting((), help="Title of the heading.")
     words: tuple[str, ...] = setting(
         (),
         help="Words that begin a heading before its number, from the highest level to the lowest; one that holds "
@@ -92,20 +81,18 @@ class HeadingRules:
 class ArticleRules:
     """The articles; values start from their element."""
 
-    elements: Annotated[tuple[str, ...], SELECTORS] = setting((), help="Elements of articles.")
-    begins: Annotated[tuple[str, ...], SELECTORS] = setting(
+    elements: Selectors = setting((), help="Elements of articles.")
+    begins: Selectors = setting(
         (), help="Elements that only begin an article: what follows them, up to the next, is its text."
     )
-    when: Annotated[tuple[str, ...], VALUES] = setting((), help="What must be there for the element to be an article.")
-    number: Annotated[tuple[str, ...], VALUES] = setting((), help="Number of the article.")
+    when: Values = setting((), help="What must be there for the element to be an article.")
+    number: Values = setting((), help="Number of the article.")
     word: str = setting("", help="Word before a number that has none, such as Section; not in annexes.")
-    rubric: Annotated[tuple[str, ...], VALUES] = setting((), help="The article's own title.")
-    id: Annotated[tuple[str, ...], VALUES] = setting(
-        (), help="Identifier, the same in each version of the act; without it, the number."
-    )
-    valid_from: Annotated[tuple[str, ...], VALUES] = setting((), help="First day in force.")
-    valid_to: Annotated[tuple[str, ...], VALUES] = setting((), help="First day no longer in force.")
-    repealed: Annotated[tuple[str, ...], VALUES] = setting((), help="What is there only if the article is repealed.")
+    rubric: Values = setting((), help="The article's own title.")
+    id: Values = setting((), help="Identifier, the same in each version of the act; without it, the number.")
+    valid_from: Values = setting((), help="First day in force.")
+    valid_to: Values = setting((), help="First day no longer in force.")
+    repealed: Values = setting((), help="What is there only if the article is repealed.")
     versions: bool = setting(
         False, help="Whether files hold the versions of an article side by side, each with its `valid_from`."
     )
@@ -115,22 +102,20 @@ class ArticleRules:
 class AnnexRules:
     """Annexes: headings of their articles; what has none, down to its lowest headings, is an article itself."""
 
-    elements: Annotated[tuple[str, ...], SELECTORS] = setting((), help="Elements of annexes.")
-    when: Annotated[tuple[str, ...], VALUES] = setting((), help="What must be there for the element to be an annex.")
-    number: Annotated[tuple[str, ...], VALUES] = setting((), help="Number of the annex.")
-    title: Annotated[tuple[str, ...], VALUES] = setting((), help="Title of the annex.")
-    id: Annotated[tuple[str, ...], VALUES] = setting(
-        (), help="Identifier, the same in each version of the act; without it, number or title."
-    )
+    elements: Selectors = setting((), help="Elements of annexes.")
+    when: Values = setting((), help="What must be there for the element to be an annex.")
+    number: Values = setting((), help="Number of the annex.")
+    title: Values = setting((), help="Title of the annex.")
+    id: Values = setting((), help="Identifier, the same in each version of the act; without it, number or title.")
 
 
 @dataclass(frozen=True)
 class ReferenceRules:
     """References to articles, of this act and of others."""
 
-    elements: Annotated[tuple[str, ...], SELECTORS] = setting((), help="Elements of references.")
-    target: Annotated[tuple[str, ...], VALUES] = setting((), help="What the reference points to.")
-    pattern: Annotated[tuple[str, ...], PATTERNS] = setting(
+    elements: Selectors = setting((), help="Elements of references.")
+    target: Values = setting((), help="What the reference points to.")
+    pattern: Patterns = setting(
         (),
         help="Regular expressions of a target, tried in order; their groups `act`, `article` (an id) and `number` say "
         "which article it is, and an act that is missing is the file's own.",
@@ -150,36 +135,24 @@ class ProfileSettings:
     articles: ArticleRules = field(default_factory=ArticleRules)
     annexes: AnnexRules = field(default_factory=AnnexRules)
     references: ReferenceRules = field(default_factory=ReferenceRules)
-    lines: Annotated[tuple[str, ...], SELECTORS] = setting(
-        (), help="Elements that begin a line of the text, and end it."
-    )
-    marks: Annotated[tuple[str, ...], SELECTORS] = setting(
+    lines: Selectors = setting((), help="Elements that begin a line of the text, and end it.")
+    marks: Selectors = setting(
         (), help="Elements of marks, such as (a), which stay on the line of the text behind them."
     )
-    first: Annotated[tuple[str, ...], SELECTORS] = setting(
-        (), help="Elements whose text comes before that of the siblings in front of them."
-    )
-    rows: Annotated[tuple[str, ...], SELECTORS] = setting((), help="Rows of tables.")
-    cells: Annotated[tuple[str, ...], SELECTORS] = setting((), help="Cells of tables.")
-    counted: Annotated[tuple[str, ...], SELECTORS] = setting(
-        (), help="Lists whose items carry no mark; they are numbered as their attributes say."
-    )
+    first: Selectors = setting((), help="Elements whose text comes before that of the siblings in front of them.")
+    rows: Selectors = setting((), help="Rows of tables.")
+    cells: Selectors = setting((), help="Cells of tables.")
+    counted: Selectors = setting((), help="Lists whose items carry no mark; they are numbered as their attributes say.")
     write: tuple[str, ...] = setting(
         (),
         help="What is written for an element, as ELEMENT = TEXT, where @NAME is an attribute, @. the element's own "
         "text, and U+@NAME the character of that hexadecimal code.",
     )
     line_ends: bool = setting(False, help="Whether the lines of the file are lines of the text.")
-    leave_out: Annotated[tuple[str, ...], SELECTORS] = setting(
-        (), help="Elements that are no text of the act: notes, contents, metadata."
-    )
-    quoted: Annotated[tuple[str, ...], SELECTORS] = setting(
-        (), help="Elements that quote another act: articles inside them are text."
-    )
-    remove: Annotated[tuple[str, ...], PATTERNS] = setting(
-        (), help="Regular expressions of what is removed from titles and text."
-    )
-    empty: Annotated[tuple[str, ...], PATTERNS] = setting(
+    leave_out: Selectors = setting((), help="Elements that are no text of the act: notes, contents, metadata.")
+    quoted: Selectors = setting((), help="Elements that quote another act: articles inside them are text.")
+    remove: Patterns = setting((), help="Regular expressions of what is removed from titles and text.")
+    empty: Patterns = setting(
         (), help="Regular expressions of a whole text that stands for none: the article is repealed."
     )
     hook: str = setting("", help="Function that changes each article after it is read, or leaves it out.")
@@ -251,23 +224,6 @@ class Profile:
         """Return the names of the elements that a key names, as what it selects or on the way to a text."""
         selectors = [*chain(*self._selectors.values()), *chain(*(one.selectors for one in self._values.values()))]
         return frozenset().union(*(selector.names for selector in selectors))
-
-    @cached_property
-    def lines(self) -> tuple[Selector, ...]:
-        """Return the elements that begin a line, those of HTML among them."""
-        return (*self.selectors("lines"), *selectors_of(_LINES))
-
-    @cached_property
-    def rows(self) -> tuple[Selector, ...]:
-        return (*self.selectors("rows"), *selectors_of(_ROWS))
-
-    @cached_property
-    def cells(self) -> tuple[Selector, ...]:
-        return (*self.selectors("cells"), *selectors_of(_CELLS))
-
-    @cached_property
-    def breaks(self) -> tuple[Selector, ...]:
-        return selectors_of(_BREAKS)
 
 
 @cache
@@ -364,7 +320,7 @@ def _listed(read: Mapping[str, object], base: Any, place: str, prefix: str = "")
     return listed
 
 
-def recognised(head: bytes, root: Any) -> Profile | None:
+def fitting_profile(head: bytes, root: Any) -> Profile | None:
     """Return which of statgraph's own profiles is that of a file; None where none fits.
 
     Of several, it is the one with most conditions, and of those one that is based on another.
@@ -409,3 +365,14 @@ def _conditions(profile: Profile, head: bytes, root: Any) -> int:
             return 0
         count += 1
     return count
+
+
+def last_day(article: Any, element: Element) -> Any:
+    """Return an article whose file gives the last day in force, with the day after it: a profile's `hook`.
+
+    A hook takes an article that was read and its element, and returns the article, changed or not, or None to leave it
+    out.
+    """
+    if not article.valid_to:
+        return article
+    return replace(article, valid_to=(date.fromisoformat(article.valid_to) + timedelta(days=1)).isoformat())

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import PurePosixPath
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from lxml import etree
 
 from statgraph.errors import CorpusError, reason_of
-from statgraph.formats.acts.outside import OutsideText
+from statgraph.formats.acts.documents import Readable
 from statgraph.formats.acts.profile import Profile
 from statgraph.formats.acts.selectors import Element, Selector, local_name
 from statgraph.formats.acts.text import TextReader
@@ -70,12 +70,6 @@ _LANGUAGES = {
     "tur": "tr",
     "srp": "sr",
 }
-
-
-class Readable(Protocol):
-    """A stream of bytes, as far as it is read."""
-
-    def read(self, size: int = -1, /) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +127,50 @@ class _Open:
     siblings: list[tuple[int, str]] = field(default_factory=list)
     n_articles: int = 0
     local_id: str = ""
+
+
+@dataclass(slots=True)
+class OutsidePlace:
+    """Text in elements of one name: the line of the first, how many there are, and their characters."""
+
+    line: int
+    n_elements: int = 0
+    n_chars: int = 0
+
+
+class OutsideText:
+    """Counts the text that is in no article (preambles, a chapter's own paragraphs, closing words), by the selector of
+    the elements it is in, such as `preamble/p`."""
+
+    def __init__(self) -> None:
+        self.places: dict[str, OutsidePlace] = {}
+
+    @property
+    def n_chars(self) -> int:
+        """Return how many characters there are."""
+        return sum(place.n_chars for place in self.places.values())
+
+    def add(self, element: Element, passes_over: Callable[[Element], bool]) -> None:
+        """Count the text left in an element whose articles are read and cleared, without what is passed over."""
+        if passes_over(element):
+            return
+        if not any(text.strip() for text in (element.text or "", *(child.tail or "" for child in element))):
+            for child in element:
+                self.add(child, passes_over)
+            return
+        above = element.getparent()
+        name = local_name(element) if above is None else f"{local_name(above)}/{local_name(element)}"
+        place = self.places.setdefault(name, OutsidePlace(element.sourceline or 0))
+        place.n_elements += 1
+        place.n_chars += len(" ".join("".join(_texts(element, passes_over)).split()))
+
+
+def _texts(element: Element, passes_over: Callable[[Element], bool]) -> Iterator[str]:
+    yield element.text or ""
+    for child in element:
+        if not passes_over(child):
+            yield from _texts(child, passes_over)
+        yield child.tail or ""
 
 
 # The keys of a profile whose elements the reader stops at, in the order in which they are asked.
@@ -351,11 +389,16 @@ class ActReader:
                 self._record(opened.element, opened.title)
         return opened.title
 
+    def _named(self, element: Element, kind: str, title_key: str = "title") -> tuple[str, str, list[Element]]:
+        """Return (number, title, the elements that they are the text of)."""
+        number, used = self._profile.value(f"{kind}.number").find(element, self.text.line)
+        title, used_title = self._profile.value(f"{kind}.{title_key}").find(element, self.text.line)
+        return number.strip(_AROUND), title, used + used_title
+
     def _heading_text(self, element: Element, kind: str) -> tuple[str, list[Element]]:
         """Return (number and title, the elements that they are the text of)."""
-        number, used = self._profile.value(f"{kind}.number").find(element, self.text.line)
-        title, used_title = self._profile.value(f"{kind}.title").find(element, self.text.line)
-        return " ".join(f"{number.strip(_AROUND)} {title}".split()), used + used_title
+        number, title, used = self._named(element, kind)
+        return " ".join(f"{number} {title}".split()), used
 
     def _split(self, title: str) -> list[tuple[int, str]]:
         """Return the headings that one text holds with their levels, by the words of the profile."""
@@ -410,16 +453,13 @@ class ActReader:
     def _article(self, element: Element, local_id: str, whole: Element | None = None) -> Iterator[ActArticle]:
         self._learn_act(whole if whole is not None else element)
         path = self._path()
-        value = self._profile.value
-        number, used = value("articles.number").find(element, self.text.line)
-        rubric, used_rubric = value("articles.rubric").find(element, self.text.line)
-        number = number.strip(_AROUND)
+        number, rubric, used = self._named(element, "articles", "rubric")
         word = self._profile.settings.articles.word
         annex = self._annex()
         if word and number[:1].isdigit() and not annex:
             number = f"{word} {number}"
-        self._open[-1].titles += [one for one in used + used_rubric if one.getparent() is not element]
-        text, targets = self.text.lines(element, {*used, *used_rubric})
+        self._open[-1].titles += [one for one in used if one.getparent() is not element]
+        text, targets = self.text.lines(element, set(used))
         valid_from, valid_to = (iso_date(self._found(f"articles.{key}", element)) for key in ("valid_from", "valid_to"))
         article = ActArticle(
             number=number,
@@ -433,8 +473,7 @@ class ActReader:
             valid_to=valid_to,
             targets=tuple(targets),
         )
-        condition = value("articles.repealed")
-        yield from self._kept(article, element, bool(condition and condition.text(element, self.text.line)))
+        yield from self._kept(article, element, bool(self._found("articles.repealed", element)))
 
     def _kept(self, article: ActArticle, element: Element, is_repealed: bool) -> Iterator[ActArticle]:
         for outer in self._open:
@@ -467,10 +506,8 @@ class ActReader:
             closed.is_read = True
             self._learn_act(element)
             kind = "annexes" if _ANNEX in closed.kinds else "headings"
-            number, used = self._profile.value(f"{kind}.number").find(element, self.text.line)
-            title, used_title = self._profile.value(f"{kind}.title").find(element, self.text.line)
-            text, targets = self.text.lines(element, {*used, *used_title})
-            number = number.strip(_AROUND)
+            number, title, used = self._named(element, kind)
+            text, targets = self.text.lines(element, set(used))
             path = self._path()
             local_id = self._annex_id(closed) if kind == "annexes" else number or title
             line, annex = element.sourceline or 0, self._annex()

@@ -11,9 +11,11 @@ from contextlib import suppress
 from typing import Any
 
 from statgraph.formats.acts.profile import Profile
-from statgraph.formats.acts.selectors import Element, Selector, attribute, local_name
+from statgraph.formats.acts.selectors import Element, Selector, attribute, local_name, selectors_of
+from statgraph.law.citations.numbers import roman_numeral
 
 CELL_SEPARATOR = " | "
+_LINES = "p, li, ol, ul, dl, dd, table, caption, h1, h2, h3, h4, h5, h6"  # what every format means by them
 # Noncharacters of Unicode, which no text holds: where a line begins and ends, where a mark and where a reference ends.
 _LINE, _END, _MARK, _REFERENCE = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
 _INVISIBLE = "\u00ad\u200b\u2060\ufeff"
@@ -30,14 +32,9 @@ _STYLES = {
     "roman": ("i", ""),
     "romanupper": ("I", ""),
     "arabic": ("1", ""),
-    "dash": ("", ""),
-    "disc": ("", ""),
-    "circle": ("", ""),
-    "square": ("", ""),
-    "bullet": ("", ""),
+    **dict.fromkeys(("dash", "disc", "circle", "square", "bullet"), ("", "")),
 }
 _DECORATIONS = {"parens": "({})", "parenRight": "{})", "brackets": "[{}]", "period": "{}.", "none": "{}"}
-_ROMAN = ((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
 
 # What an element is to the text.
 _INLINE, _SKIP, _BLOCK, _MARKED, _ROW, _CELL, _BREAK, _WRITE, _COUNTED, _REFER = range(10)
@@ -60,17 +57,17 @@ class TextReader:
         self._first = profile.selectors("first")
         self._target = profile.value("references.target")
         self._rules: dict[str, list[tuple[Selector, _Role]]] = {}
-        # The first role that fits is an element's: the profile's own words come before those of HTML.
+        # The first role that fits is an element's: the profile's own words come before those of HTML and CALS tables.
         for role, selectors in (
             (_SKIP, profile.selectors("leave_out")),
             (_REFER, profile.selectors("references.elements")),
             (_MARKED, profile.selectors("marks")),
             (_WRITE, tuple(selector for selector, _ in profile.written)),
             (_COUNTED, profile.selectors("counted")),
-            (_ROW, profile.rows),
-            (_CELL, profile.cells),
-            (_BLOCK, profile.lines),
-            (_BREAK, profile.breaks),
+            (_ROW, (*profile.selectors("rows"), *selectors_of("tr, row"))),
+            (_CELL, (*profile.selectors("cells"), *selectors_of("td, th, entry"))),
+            (_BLOCK, (*profile.selectors("lines"), *selectors_of(_LINES))),
+            (_BREAK, selectors_of("br, BR")),
         ):
             for selector in selectors:
                 self._rules.setdefault(selector.name, []).append((selector, role))
@@ -290,10 +287,13 @@ def _counted(number: int, style: str) -> str:
     """Return a number in a style of HTML's `type`; "" if it is none of them."""
     if style == "1" or not style:
         return str(number) if style else ""
-    written = {"a": _letters, "i": _roman}.get(style.lower())
-    if written is None:
+    if style.lower() == "a":
+        written = _letters(number)
+    elif style.lower() == "i":
+        written = roman_numeral(number) if 0 < number < 40 else str(number)
+    else:
         return ""
-    return written(number).upper() if style.isupper() else written(number)
+    return written.upper() if style.isupper() else written
 
 
 def _letters(number: int) -> str:
@@ -301,14 +301,4 @@ def _letters(number: int) -> str:
     while number > 0:
         number, rest = divmod(number - 1, 26)
         letters = chr(ord("a") + rest) + letters
-    return letters
-
-
-def _roman(number: int) -> str:
-    if not 0 < number < 40:
-        return str(number)
-    letters = ""
-    for value, letter in _ROMAN:
-        while number >= value:
-            number, letters = number - value, letters + letter
     return letters

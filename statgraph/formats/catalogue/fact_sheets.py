@@ -107,7 +107,7 @@ def draft_fact_sheets(draft: Draft, folder: Path, index: LegiIndex) -> None:
     """
     resolver = ReferenceResolver(index)
     ranked = [article_id for order in index.order.values() for article_id in order]
-    drafter = _Drafter(draft, {article_id: row for row, article_id in enumerate(ranked)})
+    rank = {article_id: row for row, article_id in enumerate(ranked)}
     groups = [
         _SheetGroup(sheets, {r: resolver.resolve(r.words, r.link) for sheet in sheets for r in sheet.references})
         for sheets in _doubles_merged(_question_sheets(draft, Path(folder)))
@@ -116,53 +116,46 @@ def draft_fact_sheets(draft: Draft, folder: Path, index: LegiIndex) -> None:
         if group.is_question:
             first = group.first
             about = {"kind": first.kind, **group.metadata, "description": first.description}
-            drafter.add_question(group, first.sheet_id, first.title, about, group.article_ids)
+            article_ids = sorted(group.article_ids, key=rank.__getitem__)
+            _add_question(draft, first, first.sheet_id, first.title, about, article_ids)
     for group in groups:
-        drafter.add_citing_texts(group)
+        _add_citing_texts(draft, group, rank)
 
 
-@dataclass(frozen=True)
-class _Drafter:
-    """Adds the questions and citing texts of sheets to a draft, with article ids in the order of `rank`."""
+def _add_question(
+    draft: Draft, first: _Sheet, question_id: str, text: str, about: Mapping[str, object], article_ids: Iterable[str]
+) -> None:
+    """Add a question of sheets, all of whose questions are in the split of the first sheet's."""
+    draft.add_question(first.place, question_id=question_id, text=text, metadata=about)
+    for article_id in article_ids:
+        draft.add_label(first.place, question_id=question_id, article_id=article_id, follows=first.sheet_id)
 
-    draft: Draft
-    rank: Mapping[str, int]
 
-    def add_question(
-        self, group: _SheetGroup, question_id: str, text: str, metadata: Mapping[str, object], article_ids: set[str]
-    ) -> None:
-        """Add a question of the sheets, all of whose questions are in the split of the first sheet's."""
-        first = group.first
-        self.draft.add_question(first.place, question_id=question_id, text=text, metadata=metadata)
-        for article_id in sorted(article_ids, key=self.rank.__getitem__):
-            self.draft.add_label(first.place, question_id=question_id, article_id=article_id, follows=first.sheet_id)
+def _add_citing_texts(draft: Draft, group: _SheetGroup, rank: Mapping[str, int]) -> None:
+    """Add each reference as a question of its own set and as a citing text, then the sections and paragraphs.
 
-    def add_citing_texts(self, group: _SheetGroup) -> None:
-        """Add each reference as a question of its own set and as a citing text, then the sections and paragraphs.
-
-        A reference belongs to the sheet's question, or, where the sheet cites too many articles for one, to its own.
-        """
-        sheet_id, numbers = group.first.sheet_id, Counter[str]()
-        texts = [(REFERENCE, *reference) for reference in group.references()]
-        if group.is_question:
-            texts += [(*text, group.article_ids) for text in group.texts()]
-        for part, title, text, article_ids in texts:
-            numbers[part] += 1
-            text_id = question_id = f"{sheet_id}-{part}-{numbers[part]}"
-            if part == REFERENCE:
-                about = {SET_KEY: REFERENCES, **group.metadata}
-                self.add_question(group, text_id, f"{title} : {text}", about, article_ids)
-            if group.is_question:
-                question_id = sheet_id
-            self.draft.add_citing(
-                group.first.place,
-                citing_id=text_id,
-                title=title,
-                text=text,
-                article_ids=sorted(article_ids, key=self.rank.__getitem__),
-                question_id=question_id,
-                part=part,
-            )
+    A reference belongs to the sheet's question, or, where the sheet cites too many articles for one, to its own.
+    """
+    first, numbers = group.first, Counter[str]()
+    texts = [(REFERENCE, *reference) for reference in group.references()]
+    if group.is_question:
+        texts += [(*text, group.article_ids) for text in group.texts()]
+    for part, title, text, cited in texts:
+        numbers[part] += 1
+        text_id = f"{first.sheet_id}-{part}-{numbers[part]}"
+        article_ids = sorted(cited, key=rank.__getitem__)
+        if part == REFERENCE:
+            about = {SET_KEY: REFERENCES, **group.metadata}
+            _add_question(draft, first, text_id, f"{title} : {text}", about, article_ids)
+        draft.add_citing(
+            first.place,
+            citing_id=text_id,
+            title=title,
+            text=text,
+            article_ids=article_ids,
+            question_id=first.sheet_id if group.is_question else text_id,
+            part=part,
+        )
 
 
 def _doubles_merged(sheets: Iterable[_Sheet]) -> Iterator[list[_Sheet]]:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from statgraph.errors import reason_of
 from statgraph.extras import require
-from statgraph.formats.documents.documents import Document, document_format
+from statgraph.formats.documents.drafting import DocumentLines, document_format
 from statgraph.formats.documents.office import is_readable
 from statgraph.formats.documents.outline import Line
+from statgraph.law.citations.numbers import roman_numeral
 from statgraph.law.draft import Draft
 
 if TYPE_CHECKING:
@@ -27,11 +28,9 @@ _HEADING_STYLE = re.compile(r"heading (\d)", re.IGNORECASE)  # the name in the f
 _RUNNING_TEXT = 9  # of outline levels
 _LEFT_OUT = {f"{_W}{name}" for name in ("del", "moveFrom", "txbxContent", "instrText")}
 _CHARACTERS = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
-_ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
-          (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
 
 
-def read_docx(draft: Draft, path: Path, name: str) -> Document | None:
+def read_docx(draft: Draft, path: Path, name: str) -> DocumentLines | None:
     """Return the paragraphs and table rows of a document; a place counts paragraphs and rows from 1."""
     require("documents", "docx")
     if not is_readable(draft, path, name, "word/document.xml"):
@@ -46,7 +45,7 @@ def read_docx(draft: Draft, path: Path, name: str) -> Document | None:
         return None
     titles = [line for line in lines if line.level < 0]
     title = " ".join(" ".join(line.text.split()) for line in titles)
-    return Document(title, [line for line in lines if line.level >= 0])
+    return DocumentLines(title, [line for line in lines if line.level >= 0])
 
 
 def _lines(document: Docx, name: str) -> Iterator[Line]:
@@ -169,10 +168,7 @@ def _printed(number: int, kind: str) -> str:
     if kind.endswith("Letter"):
         text = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
     elif kind.endswith("Roman"):
-        text = ""
-        for value, letters in _ROMAN:
-            text += letters * (number // value)
-            number %= value
+        text = roman_numeral(number)
     else:
         return "" if kind == "none" else str(number)
     return text.upper() if kind.startswith("upper") else text

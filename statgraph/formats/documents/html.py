@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from statgraph.formats.documents.documents import Document, document_format
+from statgraph.formats.documents.drafting import DocumentLines, document_format
 from statgraph.formats.documents.outline import Line
 from statgraph.law.draft import Draft
 from statgraph.law.lines import all_lines
@@ -29,7 +29,7 @@ _LANGUAGE = re.compile(rb"""<html[^>]*?\slang\s*=\s*["']?([a-z]{2,3})\b""", re.I
 _HEAD_BYTES = 4096
 
 
-def read_html(draft: Draft, path: Path, name: str) -> Document | None:
+def read_html(draft: Draft, path: Path, name: str) -> DocumentLines | None:
     """Return the lines of a page: each paragraph, heading, list item and table row."""
     from lxml import etree, html
 
@@ -38,7 +38,7 @@ def read_html(draft: Draft, path: Path, name: str) -> Document | None:
     encoding = declared[1].decode() if declared and draft.reading.encoding == "utf-8" else ""
     text = "\n".join(line for _, line in all_lines(draft, path, name, encoding=encoding))
     if not text.strip():
-        return Document("", ())
+        return DocumentLines("", ())
     try:
         parser = html.HTMLParser(encoding="utf-8", no_network=True, huge_tree=False)
         root = html.document_fromstring(text.encode("utf-8"), parser=parser)
@@ -49,7 +49,7 @@ def read_html(draft: Draft, path: Path, name: str) -> Document | None:
     for unread in [*root.iter(*_UNREAD, etree.Comment, etree.ProcessingInstruction)]:
         if unread.getparent() is not None:
             unread.drop_tree()
-    return Document(title, list(_lines(root, name)))
+    return DocumentLines(title, list(_lines(root, name)))
 
 
 def _lines(root: HtmlElement, name: str) -> Iterator[Line]:

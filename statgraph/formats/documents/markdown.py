@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from statgraph.formats.documents.documents import Document, document_format
+from statgraph.formats.documents.drafting import DocumentLines, document_format
 from statgraph.formats.documents.outline import Line
 from statgraph.law.draft import Draft
 from statgraph.law.lines import all_lines
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _FRONT_MATTER = "---"
 
 
-def read_markdown(draft: Draft, path: Path, name: str) -> Document:
+def read_markdown(draft: Draft, path: Path, name: str) -> DocumentLines:
     """Return the lines of a Markdown file, with blank ones between paragraphs."""
     from markdown_it import MarkdownIt
 
@@ -26,7 +26,7 @@ def read_markdown(draft: Draft, path: Path, name: str) -> Document:
         end = texts.index(_FRONT_MATTER, 1)
         texts[: end + 1] = [""] * (end + 1)
     tokens = MarkdownIt("commonmark").enable("table").parse("\n".join(texts))
-    return Document("", list(_lines(tokens, name)), is_wrapped=True)
+    return DocumentLines("", list(_lines(tokens, name)), is_wrapped=True)
 
 
 def _lines(tokens: Sequence[Token], name: str) -> Iterator[Line]:

@@ -74,7 +74,7 @@ class OutlineArticle:
 
 
 @dataclass(frozen=True, slots=True)
-class Recognised:
+class RecognisedLine:
     """What a line was taken for: `HEADING`, `ARTICLE` or `LEFT_OUT`, and that in words."""
 
     line: Line
@@ -89,7 +89,7 @@ class Outline:
 
     title: str
     articles: list[OutlineArticle] = field(default_factory=list)
-    recognised: list[Recognised] = field(default_factory=list)
+    recognised: list[RecognisedLine] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -278,7 +278,7 @@ def _identity(block: _Block) -> str:
 
 
 def _leave_out(outline: Outline, lines: Iterable[Line], why: str) -> None:
-    outline.recognised += [Recognised(line, LEFT_OUT, why) for line in lines]
+    outline.recognised += [RecognisedLine(line, LEFT_OUT, why) for line in lines]
 
 
 def _settle_article_words(blocks: Sequence[_Block]) -> None:
@@ -410,12 +410,12 @@ def _settle_title(outline: Outline, preamble: Sequence[Line], blocks: list[_Bloc
     top = [block for block in blocks if block.line.level == 1]
     if top == blocks[:1] and top and top[0].heading and not top[0].heading.kind:
         outline.title = top[0].heading.title
-        outline.recognised.append(Recognised(top[0].line, HEADING, f"{outline.title} (the title)"))
+        outline.recognised.append(RecognisedLine(top[0].line, HEADING, f"{outline.title} (the title)"))
         preamble = (*preamble, *top[0].body)
         del blocks[0]
     elif not outline.title and preamble and len(preamble[0].text.strip()) <= LONGEST_HEADING:
         outline.title = " ".join(preamble[0].text.split())
-        outline.recognised.append(Recognised(preamble[0], HEADING, f"{outline.title} (the title)"))
+        outline.recognised.append(RecognisedLine(preamble[0], HEADING, f"{outline.title} (the title)"))
         preamble = preamble[1:]
     _leave_out(outline, preamble, "before the first heading or article")
 
@@ -430,7 +430,7 @@ def _fill(outline: Outline, blocks: Sequence[_Block]) -> None:
         if block.heading is not None:
             above.push(block.heading, _title_of(block), level=block.line.level or block.heading.level)
         if block.article is None:
-            outline.recognised.append(Recognised(block.line, HEADING, " > ".join(above.path)))
+            outline.recognised.append(RecognisedLine(block.line, HEADING, " > ".join(above.path)))
             _leave_out(outline, block.body, "under a heading")
             continue
         if block.article.is_apart:
@@ -446,7 +446,7 @@ def _fill(outline: Outline, blocks: Sequence[_Block]) -> None:
         local_id += f"_{met[local_id]}" if met[local_id] > 1 else ""
         outline.articles.append(OutlineArticle(block.line.place, local_id, number, rubric, text, path))
         words_of_it = ", ".join(filter(None, (number, rubric))) or local_id
-        outline.recognised.append(Recognised(block.line, ARTICLE, f"{words_of_it} ({len(text):,} characters)"))
+        outline.recognised.append(RecognisedLine(block.line, ARTICLE, f"{words_of_it} ({len(text):,} characters)"))
 
 
 def _title_of(block: _Block) -> str:

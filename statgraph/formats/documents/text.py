@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from statgraph.formats.documents.documents import Document, document_format
+from statgraph.formats.documents.drafting import DocumentLines, document_format
 from statgraph.formats.documents.outline import Line
 from statgraph.law.draft import Draft
 from statgraph.law.lines import all_lines
@@ -16,7 +16,7 @@ _MOST_OF_PAGES = 0.5
 _PAGE_NUMBER = re.compile(r"(?:[^\W\d_]+\s)?[-–—\s]*\d{1,4}(?:\s*/\s*\d{1,4})?[-–—\s]*")
 
 
-def read_text(draft: Draft, path: Path, name: str) -> Document:
+def read_text(draft: Draft, path: Path, name: str) -> DocumentLines:
     """Return the lines of a text file, blank ones between paragraphs."""
     pages: list[list[Line]] = [[]]
     for place, text in all_lines(draft, path, name):
@@ -32,7 +32,7 @@ def read_text(draft: Draft, path: Path, name: str) -> Document:
                 if repeated or _PAGE_NUMBER.fullmatch(page[at].text.strip()):
                     del page[at]
         pages = [_trimmed(page) for page in pages]
-    return Document("", [line for page in pages for line in page], is_wrapped=True)
+    return DocumentLines("", [line for page in pages for line in page], is_wrapped=True)
 
 
 def _trimmed(page: list[Line]) -> list[Line]:

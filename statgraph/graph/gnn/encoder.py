@@ -12,10 +12,10 @@ from torch.nn import functional
 
 from statgraph.artifacts import read_tensors, replaced_file, write_tensors
 from statgraph.config import GnnConfig
-from statgraph.errors import DependencyError, RunError, StatgraphError, UsageError, described, reason_of
+from statgraph.errors import DependencyError, RunError, StatgraphError, UsageError, damaged_run, described, reason_of
 from statgraph.graph.blocks import Block
 from statgraph.registry import LAYERS
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.settings import check_settings
 
 _ACTIVATIONS = {"none": lambda update: update, "relu": functional.relu}
@@ -98,7 +98,7 @@ def _out_width(before: int, after: int) -> dict[str, int]:
     return {} if before == after else {"out_width": after}
 
 
-def check_layers_of(run: Run) -> None:
+def check_layers_of(run: RunFolder) -> None:
     """Raise RunError if a graph layer that a run names cannot be imported, or may not: see `LayerRegistry`."""
     try:
         for layer in run.config.graph_layers:
@@ -163,10 +163,9 @@ def read_graph_encoder(
     Raises:
         RunError: if its weights are missing or damaged, or those of another one.
     """
-    remedy = "train the run again"
     encoder = GraphEncoder(config, width=width, n_edge_types=n_edge_types, unit_length=unit_length)
     try:
-        encoder.load_state_dict(read_tensors(path, remedy=remedy))
+        encoder.load_state_dict(read_tensors(path))
     except RuntimeError as error:
-        raise RunError(f"{path}: not the graph encoder of this run ({reason_of(error)}); {remedy}") from None
+        raise damaged_run(f"{path}: not the graph encoder of this run ({reason_of(error)})") from None
     return encoder.eval()

@@ -13,13 +13,12 @@ import numpy as np
 from statgraph import artifacts
 from statgraph._version import __version__
 from statgraph.encoders.article_text import HASH_BYTES
-from statgraph.errors import RunError
+from statgraph.errors import damaged_run
 from statgraph.graph.relations import CITING, NODE_TYPES, TRAIN_SPLIT
 from statgraph.law.records import CitingText, Question
 
 QUESTIONS, CITING_TEXTS = "questions.jsonl", "citing.jsonl"
 _VECTORS, _HASHES = "{}.npy", "{}.hashes.npy"  # of a node type
-REMEDY = "train the run again"
 Record = TypeVar("Record", Question, CitingText)
 
 
@@ -76,11 +75,8 @@ def read_graph_inputs(folder: Path) -> GraphInputs:
         RunError: if a file is missing or damaged, or the files do not belong together.
     """
     if not folder.is_dir():
-        raise RunError(
-            f"{folder}: missing, since the run was trained by a version that did not save its graph encoder's inputs; "
-            f"{REMEDY}"
-        )
-    with artifacts.reading(folder / artifacts.MANIFEST, REMEDY):
+        raise damaged_run(f"{folder}: missing")
+    with artifacts.reading(folder / artifacts.MANIFEST):
         manifest = artifacts.read_json(folder / artifacts.MANIFEST)
         more = [CITING] if CITING in manifest["nodes"] else []
         counts = {node_type: int(manifest["nodes"][node_type]) for node_type in (*NODE_TYPES, *more)}
@@ -88,9 +84,7 @@ def read_graph_inputs(folder: Path) -> GraphInputs:
 
     def arrays(name: str, n_columns: int, dtype: str) -> dict[str, np.ndarray]:
         return {
-            node_type: artifacts.read_array(
-                folder / name.format(node_type), (count, n_columns), dtype, remedy=REMEDY, mapped=True
-            )
+            node_type: artifacts.read_array(folder / name.format(node_type), (count, n_columns), dtype, mapped=True)
             for node_type, count in counts.items()
         }
 
@@ -108,5 +102,5 @@ def read_graph_inputs(folder: Path) -> GraphInputs:
 
 
 def _read_lines(path: Path, record: Callable[..., Record]) -> tuple[Record, ...]:
-    with artifacts.reading(path, REMEDY), path.open(encoding="utf-8") as file:
+    with artifacts.reading(path), path.open(encoding="utf-8") as file:
         return tuple(record(*json.loads(line)) for line in file)

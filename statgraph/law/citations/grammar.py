@@ -49,12 +49,11 @@ def plain_word(word: str) -> str:
 
 def words_pattern(words: Iterable[str], *, ending: str = _WORD_END) -> str:
     """Return a pattern of any of the words; it matches nothing where there are none."""
-    spelled = [tuple(_SPELLINGS.get(letter) or _spelled(letter) for letter in _composed(word)) for word in words]
+    spelled = [
+        tuple(_SPELLINGS.get(letter) or _spelled(letter) for letter in unicodedata.normalize("NFC", word).lower())
+        for word in words
+    ]
     return f"(?i:{_branches(spelled)}){ending}" if spelled else _NEVER
-
-
-def _composed(word: str) -> str:
-    return unicodedata.normalize("NFC", word).lower()
 
 
 def _spelled(letter: str) -> str:

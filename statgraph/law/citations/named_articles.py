@@ -108,12 +108,10 @@ class NamedArticles:
         mentioned = [code for mention in mentions for code in mention.codes]
         for reference in self._finder.cited(said, ""):
             own = _codes_of(reference, mentions)
-            heading = reference.unit == SECTION and said[reference.start] != "§" and self._is_heading(reference)
-            if own is not None and not heading:
+            is_section = reference.unit == SECTION and said[reference.start] != "§"
+            is_heading = is_section and reference.numbers[0].keys[0] in self._section_headings
+            if own is not None and not is_heading:
                 yield reference, own, mentioned
-
-    def _is_heading(self, reference: Reference) -> bool:
-        return reference.numbers[0].keys[0] in self._section_headings
 
     def _rows_anywhere(self, reference: Reference) -> list[int]:
         """Return the rows of numbers in all codes, code by code."""

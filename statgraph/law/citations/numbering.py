@@ -52,7 +52,7 @@ class TitleNumber(NamedTuple):
     unit: str
 
 
-class _Word(NamedTuple):
+class _UnitWord(NamedTuple):
     unit: str
     languages: tuple[str, ...]
     spelled: tuple[str, ...]
@@ -72,7 +72,7 @@ class NumberReader:
         words = dict(_known_words(frozenset(every - units)))
         languages = tuple(name for name, table in tables().items() if "before_number" not in table)
         for unit in units - every:
-            words |= {form: _Word(unit, languages, (form,)) for form in (unit, f"{unit}s")}
+            words |= {form: _UnitWord(unit, languages, (form,)) for form in (unit, f"{unit}s")}
         self._words = words
         self._pattern = _any_word([spelled for word in words.values() for spelled in word.spelled])
         self._met: dict[str, tuple[str, Grammar]] = {}
@@ -179,9 +179,9 @@ def _own_word(match: re.Match[str]) -> str | None:
 
 
 @cache
-def _known_words(but: frozenset[str] = frozenset()) -> dict[str, _Word]:
+def _known_words(but: frozenset[str] = frozenset()) -> dict[str, _UnitWord]:
     """Return the words of all languages for a numbered part of a law, in plain letters, but for those of some units."""
-    found: dict[str, _Word] = {}
+    found: dict[str, _UnitWord] = {}
     for language, table in tables().items():
         groups = [(unit, table[unit]) for unit in MAIN_UNITS if unit in table]
         if "before_number" in table:
@@ -189,8 +189,8 @@ def _known_words(but: frozenset[str] = frozenset()) -> dict[str, _Word]:
         groups += [(plain_word(forms[0]), forms) for forms in table.get("others", ())]
         for unit, spelled in ((unit, word) for unit, forms in groups if unit not in but for word in forms):
             plain = plain_word(spelled).rstrip(".")
-            known = found.get(plain, _Word(unit, (), ()))
-            found[plain] = _Word(known.unit, (*known.languages, language), (*known.spelled, spelled))
+            known = found.get(plain, _UnitWord(unit, (), ()))
+            found[plain] = _UnitWord(known.unit, (*known.languages, language), (*known.spelled, spelled))
     return found
 
 

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from statgraph import artifacts
+from statgraph._version import __version__
 from statgraph.config import IndexConfig
 from statgraph.errors import RunError, UsageError
 from statgraph.law.allowed_rows import AllowedRows
 from statgraph.law.query import Ranked, check_k
-from statgraph.retrieval.index.folder import KINDS, VectorIndex, chosen_index, read_index_folder, write_index_folder
-from statgraph.retrieval.index.vectors import check_vectors, float32_tiles, inner_products
+from statgraph.retrieval.index.flat_index import FlatIndex
+from statgraph.retrieval.index.ivf_pq_index import IvfPqIndex, chosen_index
+from statgraph.retrieval.index.vectors import (
+    INDEX_FILE,
+    REMEDY,
+    VectorIndex,
+    all_unit_length,
+    check_ids,
+    check_vectors,
+    existing,
+    float32_tiles,
+)
+
+IDS_FILE = "ids.json"
+UNIT_METRIC, METRIC = "inner product of unit vectors", "inner product"
+KINDS: Mapping[str, type[VectorIndex]] = {kind.kind: kind for kind in (FlatIndex, IvfPqIndex)}
 
 
 class ArticleIndex:
@@ -21,11 +37,15 @@ class ArticleIndex:
 
     Attributes:
         article_ids: the id of each article row.
+        kind: flat or ivf-pq.
+        width: components of a vector.
+        precision: float32, or float16 where the vectors were rounded to it.
     """
 
     def __init__(self, index: VectorIndex, article_ids: Sequence[str]):
         self._index = index
         self.article_ids = tuple(article_ids)
+        self.kind, self.width, self.precision = index.kind, index.width, index.precision
 
     @classmethod
     def build(
@@ -55,7 +75,7 @@ class ArticleIndex:
             vectors = vectors.astype(np.float32)
         if vectors.ndim != 2 or not vectors.size:
             raise RunError(f"index: vectors must be (articles, width), at least one of each (got {vectors.shape})")
-        check_vectors("index", vectors, article_ids, unit_length=unit_length)
+        check_vectors("index", float32_tiles(vectors), article_ids, unit_length=unit_length)
         chosen = chosen_index(config or IndexConfig(), *vectors.shape)
         return cls(KINDS[chosen.kind].build(vectors, chosen, device=device), article_ids)
 
@@ -66,11 +86,43 @@ class ArticleIndex:
         Raises:
             RunError: if a file is missing or damaged, or the files do not belong together.
         """
-        return cls(*read_index_folder(Path(folder), device=device))
+        folder = Path(folder)
+        article_ids = read_article_ids(folder)
+        manifest = artifacts.read_object(existing(folder / artifacts.MANIFEST), remedy=REMEDY)
+        kind = manifest.get("kind")
+        if not isinstance(kind, str) or kind not in KINDS:
+            raise RunError(
+                f"{folder / artifacts.MANIFEST}: kind '{kind}' is not supported by this version, which has "
+                f"{', '.join(KINDS)}; {REMEDY}"
+            )
+        index = KINDS[kind].read(folder, manifest, device=device)
+        if (manifest.get("articles"), manifest.get("width")) != (len(index), index.width):
+            raise RunError(
+                f"{folder / INDEX_FILE}: {len(index)} vectors of width {index.width}, but {artifacts.MANIFEST} has "
+                f"{manifest.get('articles')} of width {manifest.get('width')}; {REMEDY}"
+            )
+        if index.reads_all:
+            check_vectors(str(folder), index.tiles(), article_ids, unit_length=manifest.get("metric") != METRIC)
+        else:  # number, width and precision were checked
+            check_ids(str(folder), len(index), article_ids)
+        return cls(index, article_ids)
 
     def save(self, folder: Path) -> None:
         """Write the index to a folder, whole or not at all: what its kind writes, `ids.json`, `manifest.json`."""
-        write_index_folder(Path(folder), self._index, self.article_ids)
+        import faiss
+
+        with artifacts.replaced_folder(Path(folder)) as staging:
+            own_entries = self._index.write(staging)
+            artifacts.write_json(staging / IDS_FILE, {"article_ids": list(self.article_ids)})
+            manifest = {
+                "kind": self.kind,
+                "articles": len(self),
+                "width": self.width,
+                "metric": UNIT_METRIC if all_unit_length(self.tiles()) else METRIC,
+                "versions": {"statgraph": __version__, "faiss": faiss.__version__},
+                **own_entries,
+            }
+            artifacts.write_json(staging / artifacts.MANIFEST, manifest)
 
     def rebuilt(self, config: IndexConfig) -> ArticleIndex:
         """Return an index of the same vectors and ids of another kind, on the CPU; the vectors are not checked again.
@@ -96,40 +148,24 @@ class ArticleIndex:
         return len(self._index)
 
     @property
-    def kind(self) -> str:
-        """Return flat or ivf-pq."""
-        return self._index.kind
-
-    @property
-    def width(self) -> int:
-        """Return the number of components of a vector."""
-        return self._index.width
-
-    @property
-    def precision(self) -> str:
-        """Return float32, or float16 where the vectors were rounded to it."""
-        return self._index.vectors.dtype.name
-
-    @property
     def vectors(self) -> np.ndarray:
         """Return a copy of the articles' vectors, (articles, width) float32."""
         return np.array(self._index.vectors, dtype=np.float32)
 
     def tiles(self) -> Iterator[tuple[int, np.ndarray]]:
         """Yield (first row, vectors (rows, width) float32) of all articles, a part at a time."""
-        return float32_tiles(self._index.vectors)
+        return self._index.tiles()
 
     def search(self, queries: np.ndarray, k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
         """Return the best `k` articles for each query, or all if fewer, best first, ties by row.
 
-        A flat index finds the best. Another kind may miss some and return lesser ones in their place; what it returns
-        has the score of its vector. A question has the same scores alone and in a batch.
+        An approximate kind may miss some, but none of a few thousand allowed rows at most; what it returns has the
+        score of its vector. A question has the same scores alone and in a batch.
 
         Args:
             queries: (queries, width) float32.
             k: how many articles to find for each.
-            allowed: the article rows to search, or None for all. A flat index finds the best of them; another kind may
-                miss some, but none of a few thousand at most.
+            allowed: the article rows to search, or None for all.
 
         Raises:
             UsageError: if `k` is below 1, or `allowed` is of another number of articles.
@@ -154,10 +190,19 @@ class ArticleIndex:
         return self._index.search(queries, k, allowed)
 
     def scores(self, query: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return a query's scores of some articles, (rows,) float32: those of `search`.
+        """Return the scores that `search` gives a query (width,) and some articles, (rows,) float32."""
+        return self._index.scores(query, rows)
 
-        Args:
-            query: (width,) float32.
-            rows: (rows,) int64.
-        """
-        return inner_products(self._index.vectors, query, rows)
+
+def read_article_ids(folder: Path) -> list[str]:
+    """Return the ids of an index's rows, without its vectors.
+
+    Raises:
+        RunError: if the folder or the file is missing or damaged.
+    """
+    if not folder.is_dir():
+        raise RunError(f"{folder}: no such index folder; {REMEDY}")
+    article_ids = artifacts.read_object(existing(folder / IDS_FILE), remedy=REMEDY).get("article_ids")
+    if not isinstance(article_ids, list) or not all(isinstance(each, str) for each in article_ids):
+        raise RunError(f"{folder / IDS_FILE}: damaged (no list of strings 'article_ids'); {REMEDY}")
+    return article_ids

@@ -13,17 +13,16 @@ from statgraph.config import IndexConfig
 from statgraph.device import pick_device, surely_cpu
 from statgraph.law.allowed_rows import AllowedRows
 from statgraph.law.query import Ranked
-from statgraph.retrieval.index.vectors import INDEX_FILE, best_of, float32_tiles, read_faiss, vectors_view
+from statgraph.retrieval.index.vectors import INDEX_FILE, TILE_ROWS, VectorIndex, float32_tiles, read_faiss
 
 # Candidates beyond `k`: rounding, and ties at the cut, are decided among them by exact scores and rows.
 _MARGIN = 32
 _GPU_DEPTH = 2048  # the deepest ranking that FAISS's GPU kernels select
-_FEW_OTHERS = 256  # articles not allowed, which are found too and left out where several queries are asked at once
 _FEW_QUERIES = 16  # up to which one thread is faster, beside those of torch or ONNX Runtime that encoded them
 _TILE_SCORES = 1 << 28  # float32 scores of queries against all articles on the GPU: 1 GiB
 
 
-class FlatIndex:
+class FlatIndex(VectorIndex):
     """Exact search by inner product: a `faiss.IndexFlatIP`, on the GPU where a GPU build of FAISS sees one; where only
     torch does, a product and `topk` there.
 
@@ -32,9 +31,9 @@ class FlatIndex:
 
     kind = "flat"
     reads_all = True
+    precision = "float32"
 
     def __init__(self, flat, device: str):
-        self.vectors = vectors_view(flat)
         self.width = flat.d
         self.config = IndexConfig(kind=self.kind)
         self._flat = flat
@@ -69,6 +68,20 @@ class FlatIndex:
     def __len__(self) -> int:
         return self._flat.ntotal
 
+    @property
+    def vectors(self) -> np.ndarray:
+        """Return a copy of the vectors, (articles, width) float32."""
+        return self._flat.reconstruct_n(0, len(self))
+
+    def tiles(self) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield (first row, vectors (rows, width) float32) of all articles, a part at a time."""
+        for start in range(0, len(self), TILE_ROWS):
+            yield start, self._flat.reconstruct_n(start, min(TILE_ROWS, len(self) - start))
+
+    def take(self, rows: np.ndarray) -> np.ndarray:
+        """Return the vectors of some rows, (rows, width) float32."""
+        return self._flat.reconstruct_batch(rows)
+
     def search(self, queries: np.ndarray, k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
         """Return the best `k` articles of each query (queries, width), best first, ties by row.
 
@@ -80,29 +93,15 @@ class FlatIndex:
         elif self._on_gpu is not None:
             candidates = _topk(self._on_gpu, queries, depth, allowed)
         else:
-            n_others, selection = self._on_cpu(len(queries), allowed)
+            import faiss
+
+            selection = None
+            if allowed is not None:
+                bitmap = np.packbits(allowed.mask, bitorder="little")
+                selection = faiss.SearchParameters(sel=faiss.IDSelectorBitmap(bitmap))
             with _multiplying(len(queries)):
-                candidates = self._flat.search(queries, depth + n_others, params=selection)[1]
-            if n_others:
-                candidates = [rows[allowed.mask[rows]][:depth] for rows in candidates]
-        return [best_of(self.vectors, *pair, k) for pair in zip(queries, candidates, strict=True)]
-
-    def _on_cpu(self, n_queries: int, allowed: AllowedRows | None):
-        """Return how FAISS searches on the CPU: (how many more it finds, to be left out, its parameters).
-
-        A selection of rows makes FAISS read the vectors again for each query. All rows are a selection too for a single
-        one: without it, FAISS splits the query over threads, which then wait for those of torch that encoded it.
-        """
-        import faiss
-
-        n_others = 0 if allowed is None else len(self) - len(allowed)
-        if n_queries > 1 and n_others <= _FEW_OTHERS:
-            return n_others, None
-        if allowed is None:
-            selector = faiss.IDSelectorAll()
-        else:
-            selector = faiss.IDSelectorBitmap(np.packbits(allowed.mask, bitorder="little"))
-        return 0, faiss.SearchParameters(sel=selector)
+                candidates = self._flat.search(queries, depth, params=selection)[1]
+        return [self.best_of(*pair, k) for pair in zip(queries, candidates, strict=True)]
 
     @cached_property
     def _faiss_on_gpu(self):
@@ -121,7 +120,7 @@ class FlatIndex:
             return None
         import torch
 
-        return torch.tensor(self.vectors, device=device)
+        return torch.from_numpy(self.vectors).to(device)
 
 
 @contextmanager
@@ -146,12 +145,12 @@ def _topk(vectors, queries: np.ndarray, depth: int, allowed: AllowedRows | None)
 
     rows = np.empty((len(queries), depth), dtype=np.int64)
     n_queries = max(1, _TILE_SCORES // len(vectors))
-    others = None if allowed is None else torch.from_numpy(~allowed.mask).to(vectors.device)
+    excluded = None if allowed is None else torch.from_numpy(~allowed.mask).to(vectors.device)
     with torch.no_grad():
         for start in range(0, len(queries), n_queries):
             tile = slice(start, start + n_queries)
             scores = torch.tensor(queries[tile], device=vectors.device) @ vectors.T  # (tile, articles)
-            if others is not None:
-                scores.masked_fill_(others, -torch.inf)
+            if excluded is not None:
+                scores.masked_fill_(excluded, -torch.inf)
             rows[tile] = torch.topk(scores, depth, dim=1).indices.cpu().numpy()
     return rows

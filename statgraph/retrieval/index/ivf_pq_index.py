@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -16,25 +16,30 @@ from statgraph.law.query import Ranked
 from statgraph.retrieval.index.vectors import (
     INDEX_FILE,
     REMEDY,
-    VECTORS_FILE,
-    best_of,
+    TILE_ROWS,
+    VectorIndex,
     existing,
     float32_tiles,
+    forget_pages,
     read_faiss,
 )
-from statgraph.settings import overlaid
+from statgraph.settings import check_settings, overlaid
 
+VECTORS_FILE = "vectors.npy"
 # Comparing this many vectors of 384 takes some milliseconds, as a search of lists does.
-COMPARED_MOST = 16_384
+MAX_COMPARED = 16_384
 CANDIDATES_PER_HIT = 4
 CODE_BITS = 4  # 16 centres for each part of a vector: what FAISS's fast scan compares within registers
 MIN_ARTICLES = 2**CODE_BITS
 _SAMPLE_PER_LIST = 64
 _MIN_SAMPLE = 16_384
 _ROUNDS = 8
+_COMPONENTS_PER_BYTE = 4
+_MIN_PROBES = 64
+_PROBED_SHARE = 8  # one list in so many
 
 
-class IvfPqIndex:
+class IvfPqIndex(VectorIndex):
     """Approximate search in a `faiss.IndexIVFPQFastScan`, on the CPU (Jégou et al., 2011; André et al., 2015).
 
     A search reads the lists whose centres are nearest to the query, takes the candidates whose codes score best, and
@@ -48,10 +53,9 @@ class IvfPqIndex:
     def __init__(self, codes, vectors: np.ndarray, config: IvfPqConfig):
         self.vectors = vectors  # (articles, width) float32 or float16, memory-mapped if it was read or given so
         self.width = vectors.shape[1]
+        self.precision = vectors.dtype.name
         self.config = IndexConfig(kind=self.kind, ivf_pq=config)
-        # Of vectors with zeros after them up to `codes.d`. An earlier version added a component to vectors of several
-        # lengths, which is zero in queries too.
-        self._codes = codes
+        self._codes = codes  # of vectors with zeros after them, up to `codes.d`
         codes.nprobe = config.probes  # for those who read the file with FAISS alone
 
     @classmethod
@@ -109,6 +113,17 @@ class IvfPqIndex:
     def __len__(self) -> int:
         return self._codes.ntotal
 
+    def tiles(self) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield (first row, vectors (rows, width) float32) of all articles, a part at a time."""
+        return float32_tiles(self.vectors)
+
+    def take(self, rows: np.ndarray) -> np.ndarray:
+        """Return the vectors of some rows, (rows, width) float32."""
+        vectors = self.vectors[rows].astype(np.float32, copy=False)
+        if len(rows) == TILE_ROWS:  # one of several parts
+            forget_pages(self.vectors)
+        return vectors
+
     def search(self, queries: np.ndarray, k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
         """Return the best `k` candidates of each query (queries, width), best first, ties by row.
 
@@ -119,13 +134,13 @@ class IvfPqIndex:
         """
         depth = max(self.config.ivf_pq.rerank, CANDIDATES_PER_HIT * k)
         rows = np.arange(len(self)) if allowed is None else allowed.rows
-        if len(rows) <= (depth if allowed is None else max(depth, COMPARED_MOST)):
-            return [best_of(self.vectors, query, rows, k) for query in queries]
+        if len(rows) <= (depth if allowed is None else max(depth, MAX_COMPARED)):
+            return [self.best_of(query, rows, k) for query in queries]
         candidates = self._candidates(queries, depth, allowed)  # (queries, depth)
         ranked = []
         for query, own in zip(queries, candidates, strict=True):
             own = own[own >= 0]
-            ranked.append(best_of(self.vectors, query, own if len(own) >= k else rows, k))
+            ranked.append(self.best_of(query, own if len(own) >= k else rows, k))
         return ranked
 
     def _candidates(self, queries: np.ndarray, depth: int, allowed: AllowedRows | None) -> np.ndarray:
@@ -150,3 +165,46 @@ def _sample(vectors: np.ndarray, n_rows: int) -> np.ndarray:
     chosen = np.zeros(len(vectors), dtype=bool)
     chosen[np.random.default_rng(0).permutation(len(vectors))[:n_rows]] = True
     return np.concatenate([tile[chosen[first : first + len(tile)]] for first, tile in float32_tiles(vectors)])
+
+
+def chosen_index(config: IndexConfig, n_articles: int, width: int) -> IndexConfig:
+    """Return the configuration with `auto` resolved and every setting that depends on the size filled in.
+
+    Raises UsageError if a setting is out of range, RunError if there are too few articles for the kind.
+    """
+    check_settings(config)
+    kind = config.kind
+    if kind == "auto":
+        kind = "flat" if n_articles <= max(config.flat_most, MIN_ARTICLES) else "ivf-pq"
+    if kind == "ivf-pq":
+        config = replace(config, ivf_pq=_sized(config.ivf_pq, n_articles, width))
+    return replace(config, kind=kind)
+
+
+def default_lists(n_articles: int) -> int:
+    """Return how many lists an approximate index has: the power of two that is at most 2 * sqrt(articles)."""
+    return 2 ** (int(2 * n_articles**0.5).bit_length() - 1)
+
+
+def default_probes(lists: int) -> int:
+    """Return how many of its lists a search reads: an eighth, but at least 64 where there are as many."""
+    return min(lists, max(_MIN_PROBES, lists // _PROBED_SHARE))
+
+
+def _sized(settings: IvfPqConfig, n_articles: int, width: int) -> IvfPqConfig:
+    if n_articles < MIN_ARTICLES:
+        raise RunError(
+            f"index: ivf-pq needs at least {MIN_ARTICLES} articles to learn its codes (got {n_articles}); "
+            "use --kind flat"
+        )
+    lists = settings.lists or default_lists(n_articles)
+    if lists > n_articles:
+        raise UsageError(f"ivf_pq.lists: must be at most {n_articles}, the number of articles (got {lists})")
+    probes = min(lists, settings.probes or default_probes(lists))
+    code_bytes = settings.code_bytes or -(-width // _COMPONENTS_PER_BYTE)
+    if 2 * code_bytes > width + 1:
+        raise UsageError(
+            f"ivf_pq.code_bytes: must be at most {(width + 1) // 2}, one for two of {width} components "
+            f"(got {code_bytes})"
+        )
+    return replace(settings, lists=lists, probes=probes, code_bytes=code_bytes)

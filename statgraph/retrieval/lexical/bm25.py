@@ -11,16 +11,15 @@ from typing import Any
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.errors import RunError
+from statgraph.errors import damaged_run
 from statgraph.law.allowed_rows import AllowedRows
 from statgraph.law.query import Ranked, check_k
 from statgraph.retrieval.lexical.analysis import analyser, question_analyser, stemmer_name
 from statgraph.retrieval.lexical.compounds import LINKS, Compounds
 from statgraph.retrieval.lexical.reading import AddedTerm, QuestionReader
 
-REMEDY = "delete the folder to have the index built from the texts at each load, or train the run again"
 _ANALYSIS = "analysis.json"
-_WORDS = "words.txt"  # runs of older versions have none
+_WORDS = "words.txt"
 # Of bm25s: those that every index here is made with, whatever a damaged file says.
 _PARAMETERS = ("k1", "b", "delta", "method", "idf_method", "dtype", "int_dtype", "backend")
 _GROUP = 32
@@ -108,7 +107,7 @@ class BM25:
         import bm25s
 
         bm25 = cls((), language=language, **options)
-        with artifacts.reading(folder, REMEDY):
+        with artifacts.reading(folder):
             saved = artifacts.read_json(folder / _ANALYSIS)
             bm25._n_texts = saved.pop("texts")
             if saved.pop("terms"):
@@ -122,7 +121,7 @@ class BM25:
                     bm25._compounds = Compounds(language, bm25._vocabulary)
         expected = bm25._made_with()
         if saved != expected:
-            raise RunError(f"{folder}: a BM25 index made with {saved}, where the run has {expected}; {REMEDY}")
+            raise damaged_run(f"{folder}: a BM25 index made with {saved}, where the run has {expected}")
         return bm25
 
     def write(self, folder: Path) -> None:
@@ -140,15 +139,14 @@ class BM25:
         return made_with if self._compounds is None else made_with | {"compounds": True}
 
     def words(self) -> tuple[str, ...]:
-        """Return the texts' words before they are stemmed; none of an index written by an older version.
+        """Return the texts' words before they are stemmed.
 
         Raises:
-            RunError: if the file of them is damaged.
+            RunError: if the file of them is missing or damaged.
         """
         if isinstance(self._words, Path):
-            with artifacts.reading(self._words, REMEDY):
-                text = self._words.read_text(encoding="utf-8") if self._words.is_file() else ""
-            self._words = tuple(text.split())
+            with artifacts.reading(self._words):
+                self._words = tuple(self._words.read_text(encoding="utf-8").split())
         return self._words
 
     @property
@@ -220,8 +218,8 @@ class BM25:
         df = np.array([self.frequency(term) for term in terms])
         rarities, weights = idf(self._n_texts, df), dict.fromkeys(terms, 0.0)
         weights |= {part.replaces: part.weight for part in self._added(question, terms)}
-        held = np.where(df > 0, 1.0, [weights[term] for term in terms])
-        return float(held @ rarities / max(float(rarities.sum()), 1e-12))
+        shares = np.where(df > 0, 1.0, [weights[term] for term in terms])
+        return float(shares @ rarities / max(float(rarities.sum()), 1e-12))
 
     def term_weights(self, question: str, rows: Sequence[int]) -> list[list[TermWeight]]:
         """Return for each text the question's terms that it holds, heaviest first; the weights add up to its score.
@@ -229,18 +227,18 @@ class BM25:
         What the question's reader adds is given as the word that it stands for, a part of a compound as it is spelt.
         """
         terms, typed = self._terms(question), {*self._simple_terms(question)}
-        asked = Counter(term for term in terms if term in self._vocabulary)
-        counted: list[tuple[str, str, float]] = [
-            (term, term if term in typed else self._compounds.spelt[term], times) for term, times in asked.items()
+        counts = Counter(term for term in terms if term in self._vocabulary)
+        factors: list[tuple[str, str, float]] = [
+            (term, term if term in typed else self._compounds.spelt[term], count) for term, count in counts.items()
         ]
-        counted += [(part.term, part.word, part.weight) for part in self._added(question, terms)]
-        held: list[list[TermWeight]] = [[] for _ in rows]
-        for term, shown, times in counted:
-            weights = times * self._index.get_scores_from_ids([self._vocabulary[term]])[list(rows)]
-            for of_text, weight in zip(held, weights, strict=True):
+        factors += [(part.term, part.word, part.weight) for part in self._added(question, terms)]
+        by_text: list[list[TermWeight]] = [[] for _ in rows]
+        for term, shown, factor in factors:
+            weights = factor * self._index.get_scores_from_ids([self._vocabulary[term]])[list(rows)]
+            for text_weights, weight in zip(by_text, weights, strict=True):
                 if weight > 0:
-                    of_text.append(TermWeight(shown, float(weight)))
-        return list(map(_heaviest_first, held))
+                    text_weights.append(TermWeight(shown, float(weight)))
+        return list(map(_heaviest_first, by_text))
 
     def ranking(self, question: str, k: int, allowed: AllowedRows | None = None) -> Ranked:
         """Return the best `k` texts, or all if there are fewer, ties by row.
@@ -284,17 +282,17 @@ class TermStatistics:
     def term_weights(self, question: str, texts: Sequence[str]) -> list[list[TermWeight]]:
         """Return for each of these texts, which were counted, the question's terms that it holds, heaviest first; the
         weights add up to its BM25 score."""
-        asked = Counter(term for term in self._question_terms(question) if term in self._holding)
-        return [self._weights(asked, text) for text in texts]
+        counts = Counter(term for term in self._question_terms(question) if term in self._holding)
+        return [self._weights(counts, text) for text in texts]
 
-    def _weights(self, asked: Counter[str], text: str) -> list[TermWeight]:
+    def _weights(self, counts: Counter[str], text: str) -> list[TermWeight]:
         terms = self.terms(text)
-        held = Counter(terms)
+        tf = Counter(terms)
         damping = self._k1 * (1 - self._b + self._b * len(terms) / self._mean_length) if terms else 0.0
         weights = [
-            TermWeight(term, times * self.rarity(term) * held[term] / (held[term] + damping))
-            for term, times in asked.items()
-            if term in held
+            TermWeight(term, count * self.rarity(term) * tf[term] / (tf[term] + damping))
+            for term, count in counts.items()
+            if term in tf
         ]
         return _heaviest_first(weights)
 
@@ -310,7 +308,7 @@ def expanded_texts(texts: Sequence[str], questions: Sequence[Sequence[str]], *, 
     Words that a text holds already count once more: headings as questions, where the heading path is in front of
     the text anyway, raise the weight of the nearest headings and bring in nothing new.
     """
-    return ["\n".join((text, *asked[:most])) for text, asked in zip(texts, questions, strict=True)]
+    return ["\n".join((text, *own[:most])) for text, own in zip(texts, questions, strict=True)]
 
 
 def idf(n_texts: int, df: int | np.ndarray) -> np.ndarray:

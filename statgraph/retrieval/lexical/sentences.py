@@ -72,10 +72,10 @@ def question_sentences(text: str) -> list[str]:
     Lines that a mail program wrapped are joined. What is longer than 300 characters has commas for full stops, or no
     marks at all: it comes in clauses of up to 100 characters, or in parts of as many, half of each the next one's too.
     """
-    text, found = _unwrapped(text), []
+    text, sentences = _unwrapped(text), []
     for start, end in sentence_spans(text, longest=len(text)):
         if end - start <= _RUN_ON:
-            found.append(text[start:end])
+            sentences.append(text[start:end])
             continue
         parts = [""]
         for clause in filter(None, _CLAUSE_END.split(text[start:end])):
@@ -85,8 +85,8 @@ def question_sentences(text: str) -> list[str]:
                 parts[-1] = f"{parts[-1]} {clause}".strip()
             else:
                 parts.append(clause)
-        found += filter(None, parts)
-    return found
+        sentences += filter(None, parts)
+    return sentences
 
 
 def _unwrapped(text: str) -> str:

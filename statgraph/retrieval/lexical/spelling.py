@@ -60,16 +60,16 @@ class Spelling:
             return None
         plain = without_accents(word)
         length = len(plain)
-        most = max((edits for edits, letters in _MIN_LETTERS.items() if length >= letters), default=0)
+        max_edits = max((edits for edits, letters in _MIN_LETTERS.items() if length >= letters), default=0)
         near = [(0, same) for same in self._by_length.get(length, {}).get(plain, ())]
-        if not near and most and not self._is_real(word):
-            for n_letters in range(length - most, length + most + 1):
+        if not near and max_edits and not self._is_real(word):
+            for n_letters in range(length - max_edits, length + max_edits + 1):
                 spelt = self._by_length.get(n_letters, {})
-                found = process.extract(plain, spelt.keys(), scorer=OSA.distance, score_cutoff=most, limit=None)
-                near += [(int(edits), same) for other, edits, _ in found for same in spelt[other]]
+                matches = process.extract(plain, spelt.keys(), scorer=OSA.distance, score_cutoff=max_edits, limit=None)
+                near += [(int(edits), same) for other, edits, _ in matches for same in spelt[other]]
         if not near:
             return None
-        edits, best = min(near, key=lambda of: (of[0], of[1][0] != word[0], -self._frequency(of[1]), of[1]))
+        edits, best = min(near, key=lambda pair: (pair[0], pair[1][0] != word[0], -self._frequency(pair[1]), pair[1]))
         return None if best in self._ignored else Correction(best, edits)
 
     @cached_property

@@ -83,12 +83,12 @@ class Calibration:
     off_topic: tuple[float, float]
     fitted_on: str
 
-    def probabilities(self, known: Evidence) -> np.ndarray:
+    def probabilities(self, evidence: Evidence) -> np.ndarray:
         """Return the probability that each hit answers the question, (hits,) float64."""
-        question, hits = standardised(known, self.off_topic)
+        question, hits = standardised(evidence, self.off_topic)
         about = _sigmoid(question @ [self.question[name] for name in QUESTION_EVIDENCE] + self.question["bias"])
         answers = _sigmoid(hits @ [self.hit[name] for name in HIT_EVIDENCE] + self.hit["bias"])
-        return np.maximum(about * answers, known.named)
+        return np.maximum(about * answers, evidence.named)
 
     def write(self, path: Path) -> None:
         """Write the calibration as JSON."""
@@ -101,7 +101,7 @@ class Calibration:
         Raises:
             RunError: if the file is damaged.
         """
-        with artifacts.reading(path, "train the run again"):
+        with artifacts.reading(path):
             saved = artifacts.read_json(path)
             question, hit = (
                 {name: float(saved[part][name]) for name in (*names, "bias")}
@@ -113,10 +113,10 @@ class Calibration:
             return cls(question, hit, (mean, std), str(saved["fitted_on"]))
 
 
-def standardised(known: Evidence, off_topic: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
+def standardised(evidence: Evidence, off_topic: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
     """Return the evidence of a question and of its hits, with the cosines in the units of `Calibration.off_topic`."""
     mean, std = off_topic
-    question, hits = known.question.copy(), known.hits.copy()
+    question, hits = evidence.question.copy(), evidence.hits.copy()
     for values, names, name in ((question, QUESTION_EVIDENCE, "nearest"), (hits, HIT_EVIDENCE, "cosine")):
         values[..., names.index(name)] = (values[..., names.index(name)] - mean) / std
     return question, hits

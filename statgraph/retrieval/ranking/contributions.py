@@ -70,7 +70,7 @@ class _Ranking:
             amounts[:, -1] += self._scores[places] - amounts.sum(axis=1)
         amounts = np.column_stack((amounts, self._read[places]))
         sources = [*map(_source, finalists.names), BASE, READER]
-        parts = {row: self._parts_of(row, sources, of_row) for row, of_row in zip(ranked, amounts, strict=True)}
+        parts = {row: self._parts_of(row, sources, own) for row, own in zip(ranked, amounts, strict=True)}
         return [parts.get(row, []) for row in rows.tolist()]
 
     def _parts_of(self, row: int, sources: Sequence[str], amounts: np.ndarray) -> list[Part]:

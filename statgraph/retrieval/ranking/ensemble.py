@@ -11,14 +11,12 @@ from statgraph.law.allowed_rows import AllowedRows
 from statgraph.law.query import Judged, Ranked
 from statgraph.law.structure import Structure
 from statgraph.retrieval.ranking.calibration import Calibration, Evidence, evidence
-from statgraph.retrieval.ranking.candidates import CandidateFinder
-from statgraph.retrieval.ranking.features import Features, feature_names, features
+from statgraph.retrieval.ranking.features import Features, candidate_features, feature_names, scale_depth
 from statgraph.retrieval.ranking.fixed import FixedRanker
-from statgraph.retrieval.ranking.long_questions import LongAnswer, QuestionParts, asked, question_parts
+from statgraph.retrieval.ranking.long_questions import QuestionParts, long_proposal, question_batch
 from statgraph.retrieval.ranking.reader import Reader
 from statgraph.retrieval.signals.citation import CitationSignal
-from statgraph.retrieval.signals.lexical import TextSignal
-from statgraph.retrieval.signals.signal import ZERO_SHOT, Answer, Signal, signal_info
+from statgraph.retrieval.signals.signal import ZERO_SHOT, Proposal, Signal, text_bm25
 
 FINALISTS = 800  # what a learnt ranker reorders: it learns from as many, and knows nothing of what lies far below
 
@@ -71,15 +69,15 @@ class Ensemble:
         self.ranker: CandidateRanker = fixed
         self.reader: Reader | None = None
         self.calibration: Calibration | None = None
-        self._depth = depth
-        self._weights = np.asarray(weights, dtype=np.float32)
-        self._finder = CandidateFinder(structure, near=near)
         self.wholes = wholes
+        self._depth = depth
+        self._near = near
+        self._weights = np.asarray(weights, dtype=np.float32)
         self.by_sentence = True  # whether a long question is read by sentence at all
         self._zero_shot = next((place for place, signal in enumerate(signals) if signal.kind == ZERO_SHOT), None)
-        self._bm25 = next((signal.bm25 for signal in signals if isinstance(signal, TextSignal)), None)
-        dense = [signal for signal in signals if hasattr(signal, "encoder") and hasattr(signal, "width")]
-        # The untrained encoder's cosines first: they know nothing of the questions asked so far.
+        self._bm25 = text_bm25(signals)
+        dense = [signal for signal in signals if signal.encoder is not None]
+        # The untrained encoder's cosines first: they know nothing of the training questions.
         self._dense = min(dense, key=lambda signal: signal.kind != ZERO_SHOT).name if dense else None
 
     @property
@@ -90,7 +88,7 @@ class Ensemble:
     @property
     def by_words(self) -> bool:
         """Return whether articles are found by words alone: no signal encodes the questions."""
-        return not any(hasattr(signal, "encoder") for signal in self.signals)
+        return self._dense is None
 
     def rank(self, questions: Sequence[str], k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
         """Return the best `k` articles for each question, ties by row."""
@@ -99,11 +97,11 @@ class Ensemble:
             finalists = self.finalists(candidates, k)
             scores = sum(self.scores(question, finalists))
             best = np.argsort(-scores, kind="stable")[:k]
-            found = Ranked(finalists.rows[best], scores[best].astype(np.float32))
+            ranking = Ranked(finalists.rows[best], scores[best].astype(np.float32))
             if self.calibration is not None:
                 probabilities = self.calibration.probabilities(self.evidence(question, finalists, scores))
-                found = Judged.of(found, probabilities[:k])
-            ranked.append(found)
+                ranking = Judged.of(ranking, probabilities[:k])
+            ranked.append(ranking)
         return ranked
 
     def scores(self, question: str, finalists: Features) -> tuple[np.ndarray, np.ndarray]:
@@ -131,37 +129,35 @@ class Ensemble:
         self, questions: Sequence[str], k: int = 1, allowed: AllowedRows | None = None
     ) -> Iterator[Features]:
         """Yield the features of all candidates of each question."""
-        texts, all_parts = question_parts(questions, self._bm25, by_sentence=self.by_sentence)
-        batch = asked(texts, all_parts, wholes=self.wholes)
-        answers = []
-        for signal in self.signals:
-            answers.append(signal.ask(batch))
-        names, most = [signal.name for signal in self.signals], max(k, self._depth)
+        batch, all_parts = question_batch(questions, self._bm25, by_sentence=self.by_sentence, wholes=self.wholes)
+        depth = max(k, self._depth)
+        by_signal = [signal.propose(batch, depth, allowed) for signal in self.signals]
+        names = [signal.name for signal in self.signals]
         for parts in all_parts:
-            question_answers = self._question_answers(parts, answers, most, allowed)
-            proposals = []
-            for answer in question_answers:  # a comprehension would be a frame between the question and its scores
-                proposals.append(answer.best(most, allowed))
-            candidates = self._finder.candidates(question_answers, proposals, self._weights, allowed)
-            yield features(candidates, self.structure, names, self._weights)
+            proposals = self._question_proposals(parts, by_signal, depth)
+            yield candidate_features(proposals, names, self._weights, self.structure, near=self._near, allowed=allowed)
 
-    def _question_answers(
-        self, parts: QuestionParts, answers: Sequence[Sequence[Answer]], k: int, allowed: AllowedRows | None
-    ) -> list[Answer]:
-        """Return each signal's answer to a question, from its answers to all texts."""
+    def _question_proposals(
+        self, parts: QuestionParts, by_signal: Sequence[Sequence[Proposal]], k: int
+    ) -> list[Proposal]:
+        """Return each signal's proposal for a question, from its proposals for all texts of the batch."""
         if not parts.sentences:
-            return [by_text[parts.whole] for by_text in answers]
+            return [by_text[parts.whole] for by_text in by_signal]
         best_scores = None
         if self._zero_shot is not None:
-            ranked = [answer.best(k, allowed) for answer in parts.of(answers[self._zero_shot])]
-            best_scores = np.array([float(scores[0]) if len(scores) else 0.0 for _, scores in ranked])
+            by_text = by_signal[self._zero_shot]
+            rankings = [by_text[place].candidates.scores for place in parts.sentences]
+            best_scores = np.array([float(scores[0]) if len(scores) else 0.0 for scores in rankings])
         weights = parts.weights(best_scores)
-        return [
-            by_text[parts.whole]
-            if self.wholes and signal_info(signal).learns
-            else LongAnswer(by_text[parts.whole], parts.of(by_text), weights, self._finder.scale_depth)
-            for signal, by_text in zip(self.signals, answers, strict=True)
-        ]
+        proposals = []
+        for signal, by_text in zip(self.signals, by_signal, strict=True):
+            proposal = by_text[parts.whole]
+            if not (self.wholes and signal.info.learns):
+                sentences = [by_text[place] for place in parts.sentences]
+                depth = scale_depth(len(self.structure))
+                proposal = long_proposal(proposal, sentences, weights, k=k, scale_depth=depth)
+            proposals.append(proposal)
+        return proposals
 
     def finalists(self, candidates: Features, k: int = 1) -> Features:
         """Return the best of the candidates by the fixed ranker: `k` at least where the law has so many."""

@@ -1,4 +1,4 @@
-"""The ranker that has learnt nothing: a weighted sum of scaled signals and of what stands around an article."""
+"""The ranker that has learnt nothing: a weighted sum of an article's scaled signals and of those around it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from statgraph.retrieval.ranking.features import OF_CITED, OF_CITING, OF_SECTION, SUM, Features
-from statgraph.retrieval.signals.signal import Signal, signal_info
+from statgraph.retrieval.signals.signal import Signal
 
 SURROUNDINGS = {OF_SECTION: 0.3, OF_CITING: 0.1, OF_CITED: 0.1}
 _HALF_AT = 100  # training questions at which a signal that has learnt from them has half its kind's weight
@@ -20,8 +20,8 @@ def signal_weights(signals: Sequence[Signal], n_questions: int) -> np.ndarray:
     knows more.
     """
     share = n_questions / (n_questions + _HALF_AT)
-    infos = map(signal_info, signals)
-    return np.array([info.weight * (share if info.learns else 1) for info in infos], dtype=np.float32)
+    weights = [signal.info.weight * (share if signal.info.learns else 1) for signal in signals]
+    return np.array(weights, dtype=np.float32)
 
 
 class FixedRanker:

@@ -11,7 +11,7 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.config import RankerConfig
-from statgraph.errors import RunError
+from statgraph.errors import damaged_run
 from statgraph.retrieval.ranking.features import Features, direction
 from statgraph.retrieval.ranking.fixed import FixedRanker
 
@@ -73,12 +73,11 @@ class LambdaMartRanker:
         """
         import lightgbm
 
-        with artifacts.reading(path, "train the run again"):
+        with artifacts.reading(path):
             booster = lightgbm.Booster(model_str=path.read_text(encoding="utf-8"))
         if booster.num_feature() != n_features:
-            raise RunError(
-                f"{path}: trees over {booster.num_feature()} features, where the run's signals have {n_features}; "
-                "train the run again"
+            raise damaged_run(
+                f"{path}: trees over {booster.num_feature()} features, where the run's signals have {n_features}"
             )
         return cls(fixed, booster, keeps_first=keeps_first)
 

@@ -22,13 +22,15 @@ class Reader:
     Args:
         predict: scores of (question, text) pairs, (pairs,); called by one thread at a time.
         articles: the run's.
-        most: how many of the best articles are read.
+        max_articles: how many of the best articles are read.
     """
 
-    def __init__(self, predict: Callable[[list[tuple[str, str]]], np.ndarray], articles: ArticleStore, most: int):
+    def __init__(
+        self, predict: Callable[[list[tuple[str, str]]], np.ndarray], articles: ArticleStore, max_articles: int
+    ):
         self._predict = predict
         self._articles = articles
-        self._most = most
+        self._max_articles = max_articles
         self._lock = threading.Lock()  # fast tokenizers refuse a second thread
 
     def amounts(self, question: str, rows: np.ndarray, scores: np.ndarray) -> np.ndarray:
@@ -37,7 +39,7 @@ class Reader:
         It is the reader's score, standardised over the articles read, times the standard deviation of their scores: the
         sum orders them as the mean of both standardised scores does. An article that was not read gets 0, the mean.
         """
-        best = np.argsort(-scores, kind="stable")[: self._most]
+        best = np.argsort(-scores, kind="stable")[: self._max_articles]
         amounts = np.zeros(len(scores), dtype=np.float32)
         if len(best) > 1:
             texts = article_texts(self._articles.read(rows[best]), heading_path=True)

@@ -12,17 +12,16 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.config import IndexConfig
-from statgraph.errors import RunError
+from statgraph.errors import damaged_run
 from statgraph.law.allowed_rows import ANYWHERE, AllowedRows, Where
 from statgraph.law.query import Ranked
 from statgraph.law.validity import FOR_EVER, SINCE_EVER
 from statgraph.registry import ENGINES
-from statgraph.retrieval.index.article_index import ArticleIndex
+from statgraph.retrieval.index.article_index import ArticleIndex, read_article_ids
 from statgraph.retrieval.index.engines.contract import Columns, EngineAddress, IndexEngine, State, Written
-from statgraph.retrieval.index.folder import read_article_ids
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.hub import local_run
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ def write_to_engine(run: object, address: EngineAddress, config: IndexConfig = I
         EngineError: if the engine cannot be reached, or another writer is at work.
         UsageError: if there is no such engine, or a setting is out of range.
     """
-    run = Run.read(local_run(run))
+    run = RunFolder.read(local_run(run))
     run.require_vectors()
     state = state_of(run)
     writer = ENGINES.load(address.name).create(address.uri, state, config)
@@ -58,7 +57,7 @@ def write_to_engine(run: object, address: EngineAddress, config: IndexConfig = I
     return EngineSummary(state.key, written, time.perf_counter() - start)
 
 
-def state_of(run: Run) -> State:
+def state_of(run: RunFolder) -> State:
     """Return what a run's vectors are of; its manifest's hash distinguishes it from every other run, and from itself
     before an update."""
     manifest = (run.folder / artifacts.MANIFEST).read_bytes()
@@ -67,7 +66,7 @@ def state_of(run: Run) -> State:
 
 def _columns(articles: ArticleStore, article_ids: Sequence[str]) -> Columns:
     if len(articles) != len(article_ids):
-        raise RunError(f"{len(articles)} articles, but {len(article_ids)} in the run's index; train the run again")
+        raise damaged_run(f"{len(articles)} articles, but {len(article_ids)} in the run's index")
     paths: dict[tuple[str, ...], tuple[str, ...]] = {}  # many articles share one
     days = articles.days_in_force
     if days is None:
@@ -87,7 +86,7 @@ class EngineIndex:
         self.article_ids = tuple(article_ids)
 
     @classmethod
-    def open(cls, run: Run, address: EngineAddress) -> EngineIndex:
+    def open(cls, run: RunFolder, address: EngineAddress) -> EngineIndex:
         """Return the index of a run in an engine; of the run's own index only the ids are read.
 
         Raises:

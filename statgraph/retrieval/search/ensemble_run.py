@@ -8,7 +8,7 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.encoders.inference.query_encoder import read_query_encoders
-from statgraph.errors import RunError
+from statgraph.errors import damaged_run
 from statgraph.law.structure import Structure
 from statgraph.registry import SIGNALS
 from statgraph.retrieval.index.article_index import ArticleIndex
@@ -19,27 +19,26 @@ from statgraph.retrieval.ranking.learnt import LambdaMartRanker
 from statgraph.retrieval.search.ranker import question_reader
 from statgraph.retrieval.signals.centring import CENTRES, read_centre
 from statgraph.retrieval.signals.dense import DenseSignal
-from statgraph.retrieval.signals.lexical import LexicalSignal, TextSignal
-from statgraph.retrieval.signals.signal import ZERO_SHOT, Signal, signal_info
-from statgraph.runs.run import Run
+from statgraph.retrieval.signals.signal import ZERO_SHOT, Signal, text_bm25
+from statgraph.runs.run import RunFolder
 
 # Entries of the ranker's file: whether most training questions were long; the split that the trees learnt from, and
 # whether they leave the fixed ranker's best first.
 WHOLES, LEARNT_FROM, KEEPS_FIRST = "wholes", "learnt_from", "keeps_first"
 
 
-def member_folders(run: Run) -> dict[str, Path]:
+def member_folders(run: RunFolder) -> dict[str, Path]:
     """Return the run folder of each member by its name, SYSTEM@BACKBONE."""
     return {name: run.members / re.sub(r"[^\w.]+", "-", name).strip("-") for name in run.config.ensemble.members}
 
 
-def member_signals(run: Run, *, device: str = "auto", precision: str = "float32") -> Iterator[DenseSignal]:
+def member_signals(run: RunFolder, *, device: str = "auto", precision: str = "float32") -> Iterator[DenseSignal]:
     """Yield the dense signal of each member.
 
     Raises:
         RunError: if one is missing or damaged.
     """
-    members = {name: Run.read(folder) for name, folder in member_folders(run).items()}
+    members = {name: RunFolder.read(folder) for name, folder in member_folders(run).items()}
     folders = [member.query_encoder for member in members.values()]
     encoders = read_query_encoders(folders, device=device, precision=precision)
     for (name, member), encoder in zip(members.items(), encoders, strict=True):
@@ -47,12 +46,12 @@ def member_signals(run: Run, *, device: str = "auto", precision: str = "float32"
         yield DenseSignal(name, kind, index, encoder, read_centre(run.signals, name, index.width))
 
 
-def learnt_from(run: Run) -> str | None:
+def learnt_from(run: RunFolder) -> str | None:
     """Return the split whose questions a run's trees have learnt from; None where it has no trees."""
     return (trees_entries(run) or {}).get(LEARNT_FROM)
 
 
-def trees_entries(run: Run) -> Mapping[str, object] | None:
+def trees_entries(run: RunFolder) -> Mapping[str, object] | None:
     """Return what the ranker's file says of a run's trees; None where it has no trees.
 
     Raises:
@@ -64,7 +63,7 @@ def trees_entries(run: Run) -> Mapping[str, object] | None:
     return {name: entries[name] for name in (LEARNT_FROM, KEEPS_FIRST) if name in entries}
 
 
-def read_ensemble(run: Run, n_articles: int, *, device: str = "auto", precision: str = "float32") -> Ensemble:
+def read_ensemble(run: RunFolder, n_articles: int, *, device: str = "auto", precision: str = "float32") -> Ensemble:
     """Return the ensemble of a run.
 
     Raises:
@@ -74,13 +73,12 @@ def read_ensemble(run: Run, n_articles: int, *, device: str = "auto", precision:
     members = list(member_signals(run, device=device, precision=precision))
     untrained = any(member.kind == ZERO_SHOT for member in members)
     if run.config.ensemble.centring and untrained and not (run.signals / CENTRES).is_file():
-        raise RunError(f"{run.signals / CENTRES}: missing; train the run again")
+        raise damaged_run(f"{run.signals / CENTRES}: missing")
     signals = (*other_signals(run, members), *members)
     for signal in signals:
-        known = getattr(signal, "n_articles", n_articles)
-        if known != n_articles:
-            raise RunError(
-                f"{run.folder}: signal {signal.name} is of {known} articles, the run of {n_articles}; train it again"
+        if signal.n_articles not in (None, n_articles):
+            raise damaged_run(
+                f"{run.folder}: signal {signal.name} is of {signal.n_articles} articles, the run of {n_articles}"
             )
     weights, entries = _weights(run.ranker, signals), ranker_entries(run.ranker)
     ensemble = Ensemble(
@@ -101,7 +99,7 @@ def read_ensemble(run: Run, n_articles: int, *, device: str = "auto", precision:
     return ensemble
 
 
-def other_signals(run: Run, members: Sequence[DenseSignal]) -> list[Signal]:
+def other_signals(run: RunFolder, members: Sequence[DenseSignal]) -> list[Signal]:
     """Return the signals beside the members that the run has saved; those that count words read questions by the
     law's."""
     kinds = {name: SIGNALS.load(name) for name in run.config.ensemble.signals}
@@ -109,25 +107,25 @@ def other_signals(run: Run, members: Sequence[DenseSignal]) -> list[Signal]:
         kind.read(run.signals / name, run, members)
         for name, kind in kinds.items()
         # An empty folder is lost in exports and archives.
-        if not signal_info(kind).saved or (run.signals / name).is_dir()
+        if not kind.info.saved or (run.signals / name).is_dir()
     ]
-    lexical = [signal for signal in signals if isinstance(signal, LexicalSignal)]
-    law = next((signal.bm25 for signal in lexical if isinstance(signal, TextSignal)), None)
+    law = text_bm25(signals)
     reader = None if law is None else question_reader(run, law)
-    for signal in lexical:
-        signal.bm25.reader = reader
+    for signal in signals:
+        if signal.bm25 is not None:
+            signal.bm25.reader = reader
     return signals
 
 
 def ranker_entries(path: Path) -> Mapping[str, object]:
     """Return what a run's ranker file says: the fixed weights, and what its trees have learnt from."""
-    return artifacts.read_object(path, remedy="train the run again")
+    return artifacts.read_object(path)
 
 
 def _weights(path: Path, signals: Sequence[Signal]) -> Mapping[str, float]:
-    with artifacts.reading(path, "train the run again"):
+    with artifacts.reading(path):
         weights = {name: float(weight) for name, weight in ranker_entries(path)["weights"].items()}
     names = [signal.name for signal in signals]
     if list(weights) != names:
-        raise RunError(f"{path}: weights of {', '.join(weights)} where the run has {', '.join(names)}; train it again")
+        raise damaged_run(f"{path}: weights of {', '.join(weights)} where the run has {', '.join(names)}")
     return weights

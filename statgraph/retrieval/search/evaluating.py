@@ -101,25 +101,22 @@ def split_metrics(retriever: Retriever, corpus: Corpus, split: str, question_set
     return SplitMetrics(tuple(question.question_id for question in questions), metrics, masks)
 
 
-def measured(
+def compared_reports(
     retrievers: Sequence[Retriever], corpus: Corpus, split: str, question_set: str
 ) -> tuple[Report, Mapping[str, MetricComparison]]:
     """Return the report of the first retriever on a question set, and the differences of its metrics from the second's;
     none without a second."""
-    metrics = [split_metrics(retriever, corpus, split, question_set) for retriever in retrievers]
-    report = evaluation_report(
-        metrics[0].metrics,
-        metrics[0].masks,
-        split=split,
-        n_articles=len(corpus.articles),
-        rng=np.random.default_rng(0),
-    )
-    if len(metrics) == 1:
+    first, *others = (split_metrics(retriever, corpus, split, question_set) for retriever in retrievers)
+    report = _report(first, corpus, split, np.random.default_rng(0))
+    if not others:
         return report, {}
-    return report, compare_metrics([metrics[1].metrics], [metrics[0].metrics], np.random.default_rng(0))
+    return report, compare_metrics([others[0].metrics], [first.metrics], np.random.default_rng(0))
 
 
 def evaluate_split(retriever: Retriever, corpus: Corpus, split: str, *, rng: np.random.Generator) -> Report:
     """Return the report of a retriever on a split of the main set: all metrics with intervals, in every stratum."""
-    measured = split_metrics(retriever, corpus, split)
+    return _report(split_metrics(retriever, corpus, split), corpus, split, rng)
+
+
+def _report(measured: SplitMetrics, corpus: Corpus, split: str, rng: np.random.Generator) -> Report:
     return evaluation_report(measured.metrics, measured.masks, split=split, n_articles=len(corpus.articles), rng=rng)

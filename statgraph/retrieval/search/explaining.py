@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from statgraph.encoders.article_text import article_text, article_texts
-from statgraph.errors import RunError, UsageError
+from statgraph.errors import RETRAIN, RunError, UsageError
 from statgraph.law.allowed_rows import AllowedRows
 from statgraph.retrieval.lexical.analysis import words_of_terms
-from statgraph.retrieval.lexical.bm25 import BM25, TermStatistics, TermWeight
+from statgraph.retrieval.lexical.bm25 import TermStatistics, TermWeight
 from statgraph.retrieval.ranking.contributions import Part, score_parts
 from statgraph.retrieval.ranking.ensemble import Ensemble
 from statgraph.retrieval.search.hits import Contribution, Explanation, Hit
-from statgraph.retrieval.search.ranker import DenseRanker, LexicalRanker, text_index
-from statgraph.runs.article_store import ArticleOutline, ArticleStore, StoredArticle
-from statgraph.runs.run import Run
+from statgraph.retrieval.search.ranker import DenseRanker, Ranker, text_index
+from statgraph.runs.article_store import ArticleStore
+from statgraph.runs.run import RunFolder
 
 if TYPE_CHECKING:
     from statgraph.retrieval.search.graph_run import GraphExplainer
@@ -32,9 +32,11 @@ class Explainer:
 
     note = ""  # of every explanation
 
-    def __init__(self, articles: Iterable[StoredArticle | ArticleOutline], language: str):
-        self._language = language
-        self._rows = {article.article_id: row for row, article in enumerate(articles)}
+    def __init__(self, run: RunFolder, ranker: Ranker, articles: ArticleStore):
+        self._language = run.corpus.language
+        self._outlines = articles.outlines
+        self._rows = {article.article_id: row for row, article in enumerate(self._outlines)}
+        self._bm25 = text_index(ranker)
 
     def explain(
         self, question: str, hits: Sequence[Hit], k: int = 1, allowed: AllowedRows | None = None
@@ -65,7 +67,7 @@ class Explainer:
 
     def _term_weights(self, question: str, rows: Sequence[int]) -> list[list[TermWeight]] | None:
         """Return each article's share of BM25 for the question's terms; None where the run does not use BM25."""
-        raise NotImplementedError
+        return None if self._bm25 is None else self._bm25.term_weights(question, rows)
 
     def _completed(
         self, plain: list[Explanation], question: str, rows: Sequence[int], k: int, allowed: AllowedRows | None
@@ -82,26 +84,15 @@ class Explainer:
         return [self._rows[hit.article_id] for hit in hits]
 
 
-class LexicalExplainer(Explainer):
-    """Explains the hits of a BM25 run."""
-
-    def __init__(self, run: Run, ranker: LexicalRanker, articles: ArticleStore):
-        super().__init__(articles.outlines, run.corpus.language)
-        self._bm25 = ranker.bm25
-
-    def _term_weights(self, question: str, rows: Sequence[int]) -> list[list[TermWeight]]:
-        return self._bm25.term_weights(question, rows)
-
-
 class DenseExplainer(Explainer):
     """Explains the hits of a dense run, by its graph where it has one.
 
     It counts how many articles hold each word and reads the graph: seconds, for tens of thousands of articles.
     """
 
-    def __init__(self, run: Run, ranker: DenseRanker, articles: ArticleStore):
+    def __init__(self, run: RunFolder, ranker: DenseRanker, articles: ArticleStore):
+        super().__init__(run, ranker, articles)
         config, stored = run.config, articles.read_all()
-        super().__init__(stored, run.corpus.language)
         self._ranker = ranker
         self._articles = articles
         self._heading_path = config.encoder.heading_path
@@ -146,7 +137,7 @@ class DenseExplainer(Explainer):
                 continue
             note = (
                 f"what the run keeps of its graph gives a score of {part.score:.3f} where its index gives "
-                f"{why.score:.3f}: it is not what the index was made from; train the run again"
+                f"{why.score:.3f}: it is not what the index was made from; {RETRAIN}"
             )
             completed.append(replace(why, note=note))
         return completed
@@ -155,14 +146,9 @@ class DenseExplainer(Explainer):
 class EnsembleExplainer(Explainer):
     """Explains the hits of an ensemble by what each signal and each structural fact added to the score."""
 
-    def __init__(self, run: Run, ranker: Ensemble, articles: ArticleStore):
-        super().__init__(articles.outlines, run.corpus.language)
+    def __init__(self, run: RunFolder, ranker: Ensemble, articles: ArticleStore):
+        super().__init__(run, ranker, articles)
         self._ensemble = ranker
-        self._outlines = articles.outlines
-        self._bm25: BM25 | None = text_index(ranker)
-
-    def _term_weights(self, question: str, rows: Sequence[int]) -> list[list[TermWeight]] | None:
-        return None if self._bm25 is None else self._bm25.term_weights(question, rows)
 
     def _completed(
         self, plain: list[Explanation], question: str, rows: Sequence[int], k: int, allowed: AllowedRows | None

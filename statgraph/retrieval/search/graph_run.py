@@ -13,16 +13,16 @@ import torch
 from statgraph.config import RunConfig
 from statgraph.encoders.article_text import PATH_SEPARATOR, citing_text
 from statgraph.encoders.similarity import Similarity, similarity_of
-from statgraph.errors import RunError
+from statgraph.errors import RunError, damaged_run
 from statgraph.graph.blocks import Blocks, BlockSampler, whole_graph_block
 from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.gnn.encoder import GraphEncoder, check_layers_of, read_graph_encoder
-from statgraph.graph.gnn.graph_inputs import REMEDY, GraphInputs, read_graph_inputs
+from statgraph.graph.gnn.graph_inputs import GraphInputs, read_graph_inputs
 from statgraph.graph.relations import ARTICLE, CITES, CITING, HEADING, QUESTION
 from statgraph.law.records import Article, Corpus
 from statgraph.retrieval.search.hits import ITSELF, Neighbour
 from statgraph.runs.article_store import ArticleStore, StoredArticle
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 _NO_ROWS = torch.empty(0, dtype=torch.int64)
 _Node = tuple[str, int]  # node type and row
@@ -53,7 +53,7 @@ class GraphRun:
         return similarity_of(self.config.encoder.similarity)
 
 
-def load_graph_run(run: Run) -> GraphRun:
+def load_graph_run(run: RunFolder) -> GraphRun:
     """Return the graph of a run, built again from its articles' paths and its training questions.
 
     Raises:
@@ -83,12 +83,12 @@ def load_graph_run(run: Run) -> GraphRun:
     for what, readers in (("training questions", inputs.questions), ("citing texts", inputs.citing)):
         strange = next((cited for reader in readers for cited in reader.article_ids if cited not in known), "")
         if strange:
-            raise RunError(f"{run.folder}: its {what} cite article '{strange}', which it does not hold; {REMEDY}")
+            raise damaged_run(f"{run.folder}: its {what} cite article '{strange}', which it does not hold")
     graph = replace(build_graph(corpus, config.graph.relations), corpus_hash=run.corpus.content_hash)
     for node_type, count in graph.node_counts.items():
         n_vectors = len(inputs.vectors.get(node_type, ()))
         if n_vectors != count:
-            raise RunError(f"{run.graph_inputs}: {n_vectors} vectors of type {node_type} for {count} nodes; {REMEDY}")
+            raise damaged_run(f"{run.graph_inputs}: {n_vectors} vectors of type {node_type} for {count} nodes")
     similarity = similarity_of(config.encoder.similarity)
     encoder = read_graph_encoder(
         run.graph_encoder,
@@ -151,7 +151,7 @@ class GraphExplainer:
         RunError: if the run has no graph, did not keep its graph's inputs, or is damaged.
     """
 
-    def __init__(self, run: Run, articles: Sequence[StoredArticle]):
+    def __init__(self, run: RunFolder, articles: Sequence[StoredArticle]):
         loaded = load_graph_run(run)
         self._run = loaded
         self.article_ids = loaded.graph.article_ids

@@ -13,7 +13,7 @@ from statgraph.encoders.article_text import article_texts
 from statgraph.encoders.embedded import is_everyday_word
 from statgraph.encoders.inference.query_encoder import read_query_encoder
 from statgraph.encoders.inference.static_query import StaticQueryEncoder
-from statgraph.errors import RunError
+from statgraph.errors import damaged_run
 from statgraph.law.allowed_rows import AllowedRows
 from statgraph.law.query import Ranked
 from statgraph.law.records import Article
@@ -21,15 +21,14 @@ from statgraph.law.synonyms import read_synonyms
 from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.retrieval.index.engines.contract import EngineAddress
 from statgraph.retrieval.lexical.analysis import analyser, stop_words_of
-from statgraph.retrieval.lexical.bm25 import BM25, REMEDY, expanded_texts
+from statgraph.retrieval.lexical.bm25 import BM25, expanded_texts
 from statgraph.retrieval.lexical.reading import QuestionReader
 from statgraph.retrieval.lexical.spelling import Spelling
 from statgraph.retrieval.search.engine_index import EngineIndex
 from statgraph.retrieval.search.passages import SentenceEncoder
-from statgraph.retrieval.signals.lexical import TextSignal
-from statgraph.retrieval.signals.signal import ZERO_SHOT, Signal
+from statgraph.retrieval.signals.signal import ZERO_SHOT, Signal, text_bm25
 from statgraph.runs.article_store import ArticleStore, StoredArticle
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 _STATIC, _TRANSFORMER = 400, 24  # sentences that are encoded for the passages of one question
 
@@ -59,7 +58,7 @@ class DenseRanker:
     by_words, floor, signals = False, None, ()
 
     def __init__(
-        self, run: Run, *, device: str = "auto", precision: str = "float32", engine: EngineAddress | None = None
+        self, run: RunFolder, *, device: str = "auto", precision: str = "float32", engine: EngineAddress | None = None
     ):
         self._index = ArticleIndex.load(run.index, device=device) if engine is None else EngineIndex.open(run, engine)
         self.encoder = read_query_encoder(run.query_encoder, device=device, precision=precision)
@@ -99,7 +98,7 @@ def text_index(ranker: Ranker) -> BM25 | None:
     """Return the BM25 index of the articles' texts that a ranker uses, None where it uses none."""
     if isinstance(ranker, LexicalRanker):
         return ranker.bm25
-    return next((signal.bm25 for signal in ranker.signals if isinstance(signal, TextSignal)), None)
+    return text_bm25(ranker.signals)
 
 
 def sentence_encoder(ranker: Ranker) -> SentenceEncoder | None:
@@ -108,7 +107,7 @@ def sentence_encoder(ranker: Ranker) -> SentenceEncoder | None:
     encoders = [
         signal.encoder
         for signal in sorted(ranker.signals, key=lambda signal: signal.kind != ZERO_SHOT)
-        if hasattr(signal, "encoder")
+        if signal.encoder is not None
     ]
     encoders = [ranker.encoder] if isinstance(ranker, DenseRanker) else encoders
     if not encoders:
@@ -117,24 +116,20 @@ def sentence_encoder(ranker: Ranker) -> SentenceEncoder | None:
     return SentenceEncoder(encoder.encode, _STATIC if isinstance(encoder, StaticQueryEncoder) else _TRANSFORMER)
 
 
-def lexical_index(run: Run, articles: ArticleStore) -> BM25:
-    """Return the BM25 index that a run saved; of a run that saved none (format 1) it is built from all texts.
+def lexical_index(run: RunFolder, articles: ArticleStore) -> BM25:
+    """Return the BM25 index that a run saved.
 
     Raises:
-        RunError: if the index is damaged, or the synthetic questions are that expand the articles.
+        RunError: if it is damaged.
     """
-    if not run.lexical_index.is_dir():
-        bm25 = built_index(run, articles.read_all())
-        bm25.reader = question_reader(run, bm25)
-        return bm25
     bm25 = BM25.read(run.lexical_index, language=run.corpus.language, **run.config.bm25.options)
     if len(bm25) != len(articles):
-        raise RunError(f"{run.lexical_index}: {len(bm25)} articles where the run has {len(articles)}; {REMEDY}")
+        raise damaged_run(f"{run.lexical_index}: {len(bm25)} articles where the run has {len(articles)}")
     bm25.reader = question_reader(run, bm25)
     return bm25
 
 
-def question_reader(run: Run, bm25: BM25) -> QuestionReader:
+def question_reader(run: RunFolder, bm25: BM25) -> QuestionReader:
     """Return what reads the questions to a run: by the words of its BM25 index, and the synonyms saved with it.
 
     Raises:
@@ -147,7 +142,7 @@ def question_reader(run: Run, bm25: BM25) -> QuestionReader:
     return QuestionReader(language, stop_words=stop_words, known=bm25.vocabulary, spelling=spelling, synonyms=synonyms)
 
 
-def built_index(run: Run, articles: Sequence[Article | StoredArticle]) -> BM25:
+def built_index(run: RunFolder, articles: Sequence[Article | StoredArticle]) -> BM25:
     """Return a BM25 index of a run's articles, the synthetic questions that expand them included.
 
     Raises:
@@ -164,10 +159,10 @@ def built_index(run: Run, articles: Sequence[Article | StoredArticle]) -> BM25:
 def _synthetic_questions(path: Path, article_ids: Sequence[str]) -> list[list[str]]:
     """Return the questions of each article row that a run was given to expand its articles by."""
     if not path.is_file():
-        raise RunError(f"{path}: is missing, and the articles are expanded by it; train the run again")
+        raise damaged_run(f"{path}: is missing, and the articles are expanded by it")
     questions = synthetic_of_run(path).questions
     rows = {article_id: row for row, article_id in enumerate(article_ids)}
     strange = unknown_article(questions, rows)
     if strange is not None:
-        raise RunError(f"{path}: article '{strange}' is not in the run; train it again")
+        raise damaged_run(f"{path}: article '{strange}' is not in the run")
     return questions_by_row(questions, rows)

@@ -15,7 +15,7 @@ from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.retrieval.index.vectors import INDEX_FILE
 from statgraph.runs.folders import held_run
 from statgraph.runs.hub import local_run
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 
 class IndexSummary(NamedTuple):
@@ -86,7 +86,7 @@ def quicken(run: object, precision: str = "float32") -> Quickened:
     if precision not in QUERY_GRAPHS:
         raise unknown_name("precision", precision, QUERY_GRAPHS)
     with _held(run) as opened:
-        members = [Run.read(folder) for folder in opened.kind.member_folders(opened).values()]
+        members = [RunFolder.read(folder) for folder in opened.kind.member_folders(opened).values()]
         if not members:
             opened.require_vectors()
         folders = [run.query_encoder for run in members or [opened]]
@@ -96,9 +96,9 @@ def quicken(run: object, precision: str = "float32") -> Quickened:
 
 
 @contextmanager
-def _held(run: object) -> Iterator[Run]:
+def _held(run: object) -> Iterator[RunFolder]:
     """Yield a finished run, and let no other process change it meanwhile."""
     folder = local_run(run)
-    Run.read(folder)  # refuse what is not a run before locking it
+    RunFolder.read(folder)  # refuse what is not a run before locking it
     with held_run(folder):
-        yield Run.read(folder)
+        yield RunFolder.read(folder)

@@ -5,26 +5,26 @@ from __future__ import annotations
 import asyncio
 import math
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from statgraph.errors import RewritingError, UsageError, as_called
 from statgraph.law.allowed_rows import AllowedRows, placed_rows
 from statgraph.law.citations.named_articles import HAS_NUMBER
-from statgraph.law.query import Query, Ranked, known_probabilities, queries_of
+from statgraph.law.query import LIMITS, Query, Ranked, known_probabilities, queries_of
 from statgraph.law.validity import ALWAYS
 from statgraph.retrieval.index.engines.contract import EngineAddress
 from statgraph.retrieval.search.explaining import Explainer
 from statgraph.retrieval.search.hits import Explanation, Hit
 from statgraph.retrieval.search.passages import PassageFinder
 from statgraph.retrieval.search.ranker import Ranker, sentence_encoder, text_index
-from statgraph.retrieval.signals.signal import SignalInfo, signal_info
+from statgraph.retrieval.signals.signal import SignalInfo
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.hub import local_run
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 if TYPE_CHECKING:  # it loads what speaks HTTP
     from statgraph.retrieval.search.rewriting import Rewriter
@@ -36,20 +36,13 @@ _KEPT_LIMITS = 32  # readers browse: the same limits come many times
 class Retriever:
     """Answers questions with the articles of one run; make it with `load`."""
 
-    def __init__(
-        self,
-        ranker: Ranker,
-        articles: ArticleStore,
-        run: Run | None = None,
-        make_explainer: Callable[[], Explainer] | None = None,
-    ):
+    def __init__(self, ranker: Ranker, articles: ArticleStore, run: RunFolder | None = None):
         self._ranker = ranker
         self.articles = articles
-        self._language = run.corpus.language if run else ""
-        self._make_explainer = make_explainer
+        self._run = run
         self._explainer: Explainer | None = None
         self._explainer_lock = threading.Lock()
-        self._limited = lru_cache(_KEPT_LIMITS)(self._rows_within)
+        self._rows_of = lru_cache(_KEPT_LIMITS)(self._rows_within)
 
     @classmethod
     def load(
@@ -79,12 +72,12 @@ class Retriever:
             ModelError: if the graph beside the query encoder is damaged, or does not fit its weights.
             DependencyError: if onnxruntime is missing, and int8 was asked for.
         """
-        return cls.of(Run.read(local_run(run)), device=device, precision=precision, engine=engine, reader=reader)
+        return cls.of(RunFolder.read(local_run(run)), device=device, precision=precision, engine=engine, reader=reader)
 
     @classmethod
     def of(
         cls,
-        run: Run,
+        run: RunFolder,
         *,
         device: str = "auto",
         precision: str = "float32",
@@ -96,11 +89,29 @@ class Retriever:
             raise UsageError(as_called(f"--reader {reader}: {run.folder} is no ensemble, which alone has a reader"))
         if reader is not None:
             run = replace(run, config=replace(run.config, ranker=replace(run.config.ranker, reader=reader)))
-        articles = run.articles
         if engine is not None:
             run.require_vectors("search it without --engine")
-        ranker: Ranker = run.kind.ranker(run, articles, device=device, precision=precision, engine=engine)
-        return cls(ranker, articles, run, partial(run.kind.explainer, run, ranker, articles))
+        ranker: Ranker = run.kind.ranker(run, run.articles, device=device, precision=precision, engine=engine)
+        return cls(ranker, run.articles, run)
+
+    @property
+    def by_words(self) -> bool:
+        """Return whether articles are found by the words that they share with a question alone."""
+        return self._ranker.by_words
+
+    @property
+    def has_dates(self) -> bool:
+        """Return whether any article says when it is in force."""
+        return self.articles.days_in_force is not None
+
+    @property
+    def signals(self) -> dict[str, SignalInfo]:
+        """Return what an ensemble's signals are, by name: what the sources of its explanations say of an article."""
+        return {signal.name: signal.info for signal in self._ranker.signals}
+
+    def article_ids(self) -> tuple[str, ...]:
+        """Return the id of every article row."""
+        return tuple(article.article_id for article in self.articles.outlines)
 
     def search(self, question: str | Query, k: int = 10, *, passages: bool = False, **limits: object) -> list[Hit]:
         """Return the best `k` articles for a question (all of them where there are fewer).
@@ -114,27 +125,12 @@ class Retriever:
             limits: the other fields of `Query`: `codes`, `heading`, `as_of`, `among`.
 
         Raises:
-            UsageError: as `Query` does, and if `among` holds anything but article rows, or a code or the heading is
-                unknown.
+            UsageError: as `Query` does, and if a limit, a code or the heading is unknown, or `among` holds anything but
+                article rows.
         """
         (query,) = queries_of([question], k, limits)
         (ranked,) = self._ranker.rank([query.text], query.k, self.allowed(query))
         return self._hits(query, ranked, passages=passages)
-
-    def search_rewritten(
-        self, query: Query, rewriter: Rewriter, *, passages: bool = False
-    ) -> tuple[list[Hit], str | None, str | None]:
-        """Return the hits of a query, fused with those of its question as a rewriter words it; those words, and why
-        there are none, each None where it is not so: without an answer the question is searched by its own words."""
-        from statgraph.retrieval.search.rewriting import DEPTH, fused
-
-        try:
-            rewritten = rewriter.rewrite(query.text)
-        except RewritingError as error:
-            return self.search(query, passages=passages), None, str(error)
-        deeper = replace(query, k=max(query.k, DEPTH))
-        hits = fused(self.search_many([deeper, replace(deeper, text=rewritten)]), query.k)
-        return self.with_passages(query.text, hits) if passages else hits, rewritten, None
 
     async def asearch(
         self, question: str | Query, k: int = 10, *, passages: bool = False, **limits: object
@@ -151,6 +147,21 @@ class Retriever:
         ranked = zip(queries, self._rank(queries), strict=True)
         return [self._hits(query, ranking, passages=passages) for query, ranking in ranked]
 
+    def search_rewritten(
+        self, query: Query, rewriter: Rewriter, *, passages: bool = False
+    ) -> tuple[list[Hit], str | None, str | None]:
+        """Return the hits of a query, fused with those of its question as a rewriter words it; those words, and why
+        there are none, each None where it is not so: without an answer the question is searched by its own words."""
+        from statgraph.retrieval.search.rewriting import DEPTH, fused
+
+        try:
+            rewritten = rewriter.rewrite(query.text)
+        except RewritingError as error:
+            return self.search(query, passages=passages), None, str(error)
+        deeper = replace(query, k=max(query.k, DEPTH))
+        hits = fused(self.search_many([deeper, replace(deeper, text=rewritten)]), query.k)
+        return self.with_passages(query.text, hits) if passages else hits, rewritten, None
+
     def rank(self, questions: Sequence[str | Query], k: int = 10, **limits: object) -> list[Ranked]:
         """Return the ranking of each question; the rest as in `search`, but without a day all articles are ranked, so
         that what is measured does not change from day to day."""
@@ -165,13 +176,46 @@ class Retriever:
 
         The first query that names a code or a heading reads the place of every article.
         """
-        rows = self._limited(query.codes, query.heading, query.day)
+        rows = self._rows_of(query.codes, query.heading, query.day)
         if query.among is None:
             return rows
         among = query.among
         if not isinstance(among, AllowedRows):
             among = AllowedRows.checked(among, len(self.articles))
         return among & rows
+
+    def _rows_within(self, codes: tuple[str, ...], heading: tuple[str, ...], day: int | None) -> AllowedRows | None:
+        in_force = self.articles.in_force(day)
+        if not codes and not heading:
+            return in_force
+        return placed_rows(self.articles.tree, codes, heading) & in_force
+
+    def _rank(self, queries: Sequence[Query]) -> list[Ranked]:
+        batches: dict[tuple, list[int]] = {}
+        for place, query in enumerate(queries):
+            batches.setdefault(query.limits, []).append(place)
+        ranked: list[Ranked] = [None] * len(queries)
+        for places in batches.values():
+            first, texts = queries[places[0]], [queries[place].text for place in places]
+            for place, ranking in zip(places, self._ranker.rank(texts, first.k, self.allowed(first)), strict=True):
+                ranked[place] = ranking
+        return ranked
+
+    def _hits(self, query: Query, ranked: Ranked, *, passages: bool) -> list[Hit]:
+        ranked = self._above_floor(ranked)
+        found = zip(*ranked, known_probabilities(ranked), strict=True)
+        hits = [self._hit(rank, *of_hit) for rank, of_hit in enumerate(found, start=1)]
+        return self.with_passages(query.text, hits) if passages else hits
+
+    def _hit(self, rank: int, row: int, score: float, probability: float | None = None) -> Hit:
+        (article,), (valid_from, valid_to) = self.articles.read([row]), self.articles.validity(row)
+        return Hit(
+            rank, float(score), **vars(article), valid_from=valid_from, valid_to=valid_to, probability=probability
+        )
+
+    def _above_floor(self, ranked: Ranked) -> Ranked:
+        floor = self._ranker.floor
+        return ranked if floor is None else Ranked(*(values[ranked.scores > floor] for values in ranked))
 
     def with_passages(self, question: str, hits: Sequence[Hit]) -> list[Hit]:
         """Return the same hits, each with its `passage`."""
@@ -189,11 +233,23 @@ class Retriever:
         bm25 = text_index(self._ranker)
         return question if bm25 is None else " ".join((question, *bm25.added_words(question)))
 
+    @cached_property
+    def _passages(self) -> PassageFinder:
+        language = self._run.corpus.language if self._run else ""
+        return PassageFinder(language, self._background, sentence_encoder(self._ranker))
+
+    def _background(self) -> list[str]:
+        """Return a few hundred texts from all over the law."""
+        n_articles = len(self.articles)
+        return [
+            article.text for article in self.articles.read(range(0, n_articles, math.ceil(n_articles / _BACKGROUND)))
+        ]
+
     def nothing_found(self, query: Query) -> str:
         """Return why a search has no hits, and the remedy."""
         limited = self.has_dates and query.day is not None
         day = f"(--as-of {query.as_of})"
-        narrowed = [name for name, titles in (("--code", query.codes), ("--heading", query.heading)) if titles]
+        narrowed = [limit.option for name, limit in LIMITS.items() if limit.is_filter and getattr(query, name)]
         there = f" under {' and '.join(narrowed)}" if narrowed else ""
         if not self.by_words and not limited:
             return as_called(f"No article is{there}; leave out one of them")
@@ -205,18 +261,16 @@ class Retriever:
         force = f" in force {day}" if limited else ""
         return as_called(f"No article{there}{force} shares a word with the question; {remedy}")
 
-    def unknown_articles(self, question: str | Query) -> list[str]:
+    def unknown_articles(self, question: str) -> list[str]:
         """Return the numbers that a question names for sure and no article carries: "9999", or "9999, Housing Code"
         where it names the code. The first question with a digit reads every title."""
-        (query,) = queries_of([question], 1, {})
-        return self.articles.named_articles.unknown(query.text) if HAS_NUMBER.search(query.text) else []
+        return self.articles.named_articles.unknown(question) if HAS_NUMBER.search(question) else []
 
-    def corrected_words(self, question: str | Query) -> dict[str, str]:
+    def corrected_words(self, question: str) -> dict[str, str]:
         """Return the words of a question that the law does not have and that are read as words of it, typing errors,
         each with that word: `{"depsoit": "deposit"}`. A run without BM25 reads every question as it is."""
-        (query,) = queries_of([question], 1, {})
         bm25 = text_index(self._ranker)
-        return {} if bm25 is None or bm25.reader is None else bm25.reader.corrected(query.text)
+        return {} if bm25 is None or bm25.reader is None else bm25.reader.corrected(question)
 
     def explain(self, question: str | Query, hits: Sequence[Hit], **limits: object) -> list[Explanation]:
         """Return why each of these hits was found for a question, in their order; each at most once.
@@ -239,70 +293,7 @@ class Retriever:
     def _ready_explainer(self) -> Explainer:
         with self._explainer_lock:
             if self._explainer is None:
-                if self._make_explainer is None:
+                if self._run is None:
                     raise UsageError("this retriever was not loaded from a run; make it with Retriever.load")
-                self._explainer = self._make_explainer()
+                self._explainer = self._run.kind.explainer(self._run, self._ranker, self.articles)
             return self._explainer
-
-    def _rank(self, queries: Sequence[Query]) -> list[Ranked]:
-        batches: dict[tuple, list[int]] = {}
-        for place, query in enumerate(queries):
-            batches.setdefault(query.limits, []).append(place)
-        ranked: list[Ranked] = [None] * len(queries)
-        for places in batches.values():
-            first, texts = queries[places[0]], [queries[place].text for place in places]
-            for place, ranking in zip(places, self._ranker.rank(texts, first.k, self.allowed(first)), strict=True):
-                ranked[place] = ranking
-        return ranked
-
-    def _above_floor(self, ranked: Ranked) -> Ranked:
-        floor = self._ranker.floor
-        return ranked if floor is None else Ranked(*(values[ranked.scores > floor] for values in ranked))
-
-    def _rows_within(self, codes: tuple[str, ...], heading: tuple[str, ...], day: int | None) -> AllowedRows | None:
-        in_force = self.articles.in_force(day)
-        if not codes and not heading:
-            return in_force
-        return placed_rows(self.articles.tree, codes, heading) & in_force
-
-    @property
-    def by_words(self) -> bool:
-        """Return whether articles are found by the words that they share with a question alone."""
-        return self._ranker.by_words
-
-    @property
-    def signals(self) -> dict[str, SignalInfo]:
-        """Return what an ensemble's signals are, by name: what the sources of its explanations say of an article."""
-        return {signal.name: signal_info(signal) for signal in self._ranker.signals}
-
-    @property
-    def has_dates(self) -> bool:
-        """Return whether any article says when it is in force."""
-        return self.articles.days_in_force is not None
-
-    def article_ids(self) -> tuple[str, ...]:
-        """Return the id of every article row."""
-        return tuple(article.article_id for article in self.articles.outlines)
-
-    @cached_property
-    def _passages(self) -> PassageFinder:
-        return PassageFinder(self._language, self._background, sentence_encoder(self._ranker))
-
-    def _background(self) -> list[str]:
-        """Return a few hundred texts from all over the law."""
-        n_articles = len(self.articles)
-        return [
-            article.text for article in self.articles.read(range(0, n_articles, math.ceil(n_articles / _BACKGROUND)))
-        ]
-
-    def _hits(self, query: Query, ranked: Ranked, *, passages: bool) -> list[Hit]:
-        ranked = self._above_floor(ranked)
-        found = zip(*ranked, known_probabilities(ranked), strict=True)
-        hits = [self._hit(rank, *of_hit) for rank, of_hit in enumerate(found, start=1)]
-        return self.with_passages(query.text, hits) if passages else hits
-
-    def _hit(self, rank: int, row: int, score: float, probability: float | None = None) -> Hit:
-        (article,), (valid_from, valid_to) = self.articles.read([row]), self.articles.validity(row)
-        return Hit(
-            rank, float(score), **vars(article), valid_from=valid_from, valid_to=valid_to, probability=probability
-        )

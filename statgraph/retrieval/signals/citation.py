@@ -7,13 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
+from statgraph.law.allowed_rows import AllowedRows
 from statgraph.law.citations.named_articles import HAS_NUMBER
-from statgraph.retrieval.signals.signal import WORDS, AllScores, Answer, Asked, EncodedSignal, SignalInfo, SignalSource
+from statgraph.retrieval.signals.dense import DenseSignal
+from statgraph.retrieval.signals.signal import WORDS, Proposal, QuestionBatch, Signal, SignalInfo, SignalSource
 from statgraph.runs.article_store import ArticleStore
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 
-class CitationSignal:
+class CitationSignal(Signal):
     """Scores what a question names 1, 1/2, 1/3 ... in the order of `NamedArticles`, and everything else 0."""
 
     kind = name = "citation"
@@ -28,13 +30,13 @@ class CitationSignal:
         return True
 
     @classmethod
-    def read(cls, folder: Path, run: Run, members: Sequence[EncodedSignal] = ()) -> CitationSignal:
+    def read(cls, folder: Path, run: RunFolder, members: Sequence[DenseSignal] = ()) -> CitationSignal:
         """Return the signal of a run's articles."""
         return cls(run.articles)
 
-    def ask(self, asked: Asked) -> list[Answer]:
+    def propose(self, questions: QuestionBatch, k: int, allowed: AllowedRows | None) -> list[Proposal]:
         """Return what each question names."""
-        return [AllScores(self._scores(question)) for question in asked.texts]
+        return [Proposal.from_scores(self._scores(text), k, allowed) for text in questions.texts]
 
     def _scores(self, question: str) -> np.ndarray:
         scores = np.zeros(len(self._store), dtype=np.float32)

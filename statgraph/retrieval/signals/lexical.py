@@ -6,55 +6,57 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from statgraph import artifacts
 from statgraph.encoders.article_text import PATH_SEPARATOR, article_text
+from statgraph.law.allowed_rows import AllowedRows
 from statgraph.retrieval.lexical.bm25 import BM25
+from statgraph.retrieval.signals.dense import DenseSignal
 from statgraph.retrieval.signals.signal import (
     WORDS,
     ZERO_SHOT,
-    AllScores,
-    Answer,
-    Asked,
-    EncodedSignal,
+    Proposal,
+    QuestionBatch,
+    Signal,
     SignalInfo,
     SignalSource,
 )
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 _HALF_DOUBT_AT = 20  # training questions
 _DOUBT = "doubt.json"
 
 
-class LexicalSignal:
-    """BM25 over one text for each article; `doubt` is how little a question counts that shares hardly a word with the
-    texts, from 0 to 1 (not at all).
+class LexicalSignal(Signal):
+    """BM25 over one text for each article.
 
-    Attributes of a class:
+    Attributes:
+        doubt: how little a question counts that shares hardly a word with the texts: 0 is as much as any, 1 nothing.
         parameters: of BM25, in place of the run's.
         from_articles: whether the texts are made from the articles alone.
         own_words: the share of what a question's terms could score that the best text of one in the texts' own words
             reaches.
     """
 
-    kind: str
-    name: str
-    info: SignalInfo
+    bm25: BM25
     parameters: Mapping[str, float] = {}
     from_articles = True
     own_words = 0.4
 
     def __init__(self, bm25: BM25, doubt: float = 0.0):
         self.bm25 = bm25
-        self._doubt = doubt
+        self.n_articles = len(bm25)
+        self.doubt = doubt
 
     @staticmethod
     def texts(source: SignalSource) -> list[str]:
         """Return one text for each article; all empty where there is nothing to index."""
         raise NotImplementedError
 
-    @classmethod
-    def doubt(cls, source: SignalSource) -> float:
-        """Return how little a question counts that shares hardly a word with the texts, from 0 to 1."""
+    @staticmethod
+    def doubt_about(source: SignalSource) -> float:
+        """Return the `doubt` of the signal that is made from a source."""
         return 0.0
 
     @classmethod
@@ -68,37 +70,36 @@ class LexicalSignal:
             if not any(texts):
                 return False
             BM25(texts, language=source.language, **(source.config.bm25.options | cls.parameters)).write(folder)
-        doubt = cls.doubt(source)
+        doubt = cls.doubt_about(source)
         if doubt:
             artifacts.write_json(folder / _DOUBT, doubt)
         return True
 
     @classmethod
-    def read(cls, folder: Path, run: Run, members: Sequence[EncodedSignal] = ()) -> LexicalSignal:
+    def read(cls, folder: Path, run: RunFolder, members: Sequence[DenseSignal] = ()) -> LexicalSignal:
         """Return the signal; its arrays stay on disk, memory-mapped."""
         index = BM25.read(folder, language=run.corpus.language, **(run.config.bm25.options | cls.parameters))
         return cls(index, _read_doubt(folder / _DOUBT))
 
-    @property
-    def n_articles(self) -> int:
-        """Return how many articles the index holds."""
-        return len(self.bm25)
+    def propose(self, questions: QuestionBatch, k: int, allowed: AllowedRows | None) -> list[Proposal]:
+        """Return the articles with the highest BM25 scores for each question."""
+        proposals = []
+        for text in questions.texts:
+            scores = self.bm25.scores(text)
+            proposals.append(Proposal.from_scores(scores, k, allowed, self._confidence(text, scores)))
+        return proposals
 
-    def ask(self, asked: Asked) -> list[Answer]:
-        """Return the BM25 scores of all articles for each question."""
-        return list(map(self._answer, asked.texts))
-
-    def _answer(self, question: str) -> Answer:
-        scores = self.bm25.scores(question)
-        reachable = self.bm25.reachable(question) if self._doubt else 0.0
+    def _confidence(self, question: str, scores: np.ndarray) -> float:
+        reachable = self.bm25.reachable(question) if self.doubt else 0.0
         reached = float(scores.max()) / reachable if reachable else self.own_words
-        return AllScores(scores, 1 - self._doubt * (1 - min(1.0, reached / self.own_words)))
+        return 1 - self.doubt * (1 - min(1.0, reached / self.own_words))
 
 
 class TextSignal(LexicalSignal):
     """BM25 over an article's path and text."""
 
     kind = name = "bm25"
+    reads_text = True
     info = SignalInfo(weight=1.0, words=WORDS["bm25"])
 
     @staticmethod
@@ -106,8 +107,8 @@ class TextSignal(LexicalSignal):
         """Return each article's path and text."""
         return [article_text(article) for article in source.articles]
 
-    @classmethod
-    def doubt(cls, source: SignalSource) -> float:
+    @staticmethod
+    def doubt_about(source: SignalSource) -> float:
         """Return the doubt where an untrained encoder reads a question too: the less the more training questions have
         shown what the signals are worth."""
         untrained = any(member.kind == ZERO_SHOT for member in source.members)
@@ -139,7 +140,7 @@ class CitingSignal(LexicalSignal):
     @staticmethod
     def texts(source: SignalSource) -> list[str]:
         """Return the titles and texts of those that cite each article."""
-        rows = {article.article_id: row for row, article in enumerate(source.articles)}
+        rows = source.article_rows
         texts: list[list[str]] = [[] for _ in rows]
         for citing in source.citing:
             for article_id in citing.article_ids:
@@ -147,8 +148,8 @@ class CitingSignal(LexicalSignal):
                     texts[rows[article_id]].append(f"{citing.title}\n{citing.text}")
         return ["\n".join(citing_texts) for citing_texts in texts]
 
-    @classmethod
-    def doubt(cls, source: SignalSource) -> float:
+    @staticmethod
+    def doubt_about(source: SignalSource) -> float:
         """Return full doubt: a few texts may be about other things than a question."""
         return 1.0
 
@@ -156,5 +157,5 @@ class CitingSignal(LexicalSignal):
 def _read_doubt(path: Path) -> float:
     if not path.is_file():
         return 0.0
-    with artifacts.reading(path, "train the run again"):
+    with artifacts.reading(path):
         return min(1.0, max(0.0, float(artifacts.read_json(path))))

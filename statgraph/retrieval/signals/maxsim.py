@@ -20,21 +20,21 @@ from statgraph.retrieval.signals.signal import (
     TRAINED,
     WORDS,
     ZERO_SHOT,
-    Answer,
-    Asked,
-    EncodedSignal,
+    Proposal,
+    QuestionBatch,
+    Signal,
     SignalInfo,
     SignalSource,
 )
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
-_MOST_ARTICLES = 5_000  # some 55 kB each
+_MAX_ARTICLES = 5_000  # some 55 kB each
 _COMPARED = 100  # articles, the nearest by their one vector
 _AT_ONCE = 256  # texts in memory with the vectors of their tokens
 _TOKENS, _PLACES = "tokens.npy", "places.npz"
 
 
-class MaxSimSignal:
+class MaxSimSignal(Signal):
     """The mean over a question's tokens of the cosine of the nearest token of an article (Khattab and Zaharia 2020,
     equation 3, by the number of tokens), both as the untrained transformer gives them.
 
@@ -55,14 +55,15 @@ class MaxSimSignal:
         self._tokens = tokens
         self._scales = scales
         self._starts = starts
+        self.n_articles = len(starts) - 1
         self.member = member
 
     @staticmethod
     def write(source: SignalSource, folder: Path) -> bool:
         """Save the articles' tokens; return whether these are few enough, and the run's transformers have learnt
         nothing from questions."""
-        member = _reader(source.members)
-        if member is None or len(source.articles) > _MOST_ARTICLES:
+        member = _untrained_transformer(source.members)
+        if member is None or len(source.articles) > _MAX_ARTICLES:
             return False
         existing = source.reuse_from and source.reuse_from / MaxSimSignal.name
         if existing and existing.is_dir():
@@ -74,41 +75,50 @@ class MaxSimSignal:
         for start in range(0, len(texts), _AT_ONCE):
             vectors = member.encoder.base.passage_tokens(texts[start : start + _AT_ONCE])
             counts += map(len, vectors)
-            known = units(np.concatenate(vectors))
-            scales.append(np.abs(known).max(axis=1) / np.iinfo(np.int8).max)
-            tokens.append(np.rint(known / scales[-1][:, None]).astype(np.int8))
+            unit_vectors = units(np.concatenate(vectors))
+            scales.append(np.abs(unit_vectors).max(axis=1) / np.iinfo(np.int8).max)
+            tokens.append(np.rint(unit_vectors / scales[-1][:, None]).astype(np.int8))
             report(len(counts) - 1, len(texts))
         np.save(folder / _TOKENS, np.concatenate(tokens), allow_pickle=False)
         np.savez(folder / _PLACES, scales=np.concatenate(scales), starts=np.cumsum(counts))
         return True
 
     @classmethod
-    def read(cls, folder: Path, run: Run, members: Sequence[EncodedSignal]) -> MaxSimSignal:
+    def read(cls, folder: Path, run: RunFolder, members: Sequence[DenseSignal]) -> MaxSimSignal:
         """Return the signal that `write` saved; the tokens stay on disk, memory-mapped.
 
         Raises:
             RunError: if it is damaged, or the run has other members than those that it was made with.
         """
-        with artifacts.reading(folder, "train the run again"):
+        with artifacts.reading(folder):
             tokens = np.load(folder / _TOKENS, mmap_mode="r", allow_pickle=False)
             with np.load(folder / _PLACES, allow_pickle=False) as saved:
                 scales, starts = saved["scales"], saved["starts"]
-            member = _reader(members)
+            member = _untrained_transformer(members)
             if member is None or tokens.dtype != np.int8 or tokens.ndim != 2 or len(scales) != len(tokens):
                 raise ValueError("arrays of another kind, or no untrained transformer to read questions")
             if starts.dtype != np.int64 or starts[-1] != len(tokens) or (np.diff(starts) < 1).any():
                 raise ValueError("other tokens than their places say")
         return cls(tokens, scales, starts, member)
 
-    @property
-    def n_articles(self) -> int:
-        """Return how many articles it knows."""
-        return len(self._starts) - 1
+    def propose(self, questions: QuestionBatch, k: int, allowed: AllowedRows | None) -> list[Proposal]:
+        """Return the nearest articles by their tokens, of those that are nearest by their vectors."""
+        tokens = questions.tokens(self.member.encoder)  # before the vectors, so that the texts are read once
+        nearest = self.member.propose(questions, _COMPARED, allowed)
+        return [self._proposal(*pair, k) for pair in zip(tokens, nearest, strict=True)]
 
-    def ask(self, asked: Asked) -> list[Answer]:
-        """Return the answer to each question."""
-        tokens = asked.tokens(self.member.encoder)
-        return [_Compared(self, *pair) for pair in zip(self.member.ask(asked), tokens, strict=True)]
+    def _proposal(self, tokens: np.ndarray, nearest: Proposal, k: int) -> Proposal:
+        compared = np.sort(nearest.candidates.rows)
+        similarities = self.similarity(tokens, compared)
+
+        def scores(rows: np.ndarray) -> np.ndarray:
+            if not len(compared):
+                return np.zeros(len(rows), dtype=np.float32)
+            places = np.minimum(np.searchsorted(compared, rows), len(compared) - 1)
+            return np.where(compared[places] == rows, similarities[places], similarities.min())
+
+        order = np.argsort(-similarities, kind="stable")[:k]
+        return Proposal(Ranked(compared[order], similarities[order]), scores)
 
     def similarity(self, question: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return the similarity of a question's tokens (tokens, width) to those of articles, (rows,) float32."""
@@ -121,31 +131,7 @@ class MaxSimSignal:
         return np.maximum.reduceat(cosines, np.searchsorted(places, np.arange(len(rows))), axis=1).mean(axis=0)
 
 
-class _Compared:
-    floor, confidence = None, 1.0
-
-    def __init__(self, signal: MaxSimSignal, nearest: Answer, tokens: np.ndarray):
-        self._signal = signal
-        self._nearest = nearest
-        self._tokens = tokens
-        self._known = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
-
-    def best(self, k: int, allowed: AllowedRows | None) -> Ranked:
-        rows = np.sort(self._nearest.best(_COMPARED, allowed).rows)
-        scores = self._signal.similarity(self._tokens, rows)
-        self._known = rows, scores
-        order = np.argsort(-scores, kind="stable")[:k]
-        return Ranked(rows[order], scores[order])
-
-    def scores(self, rows: np.ndarray) -> np.ndarray:
-        known, scores = self._known
-        if not len(known):
-            return np.zeros(len(rows), dtype=np.float32)
-        places = np.minimum(np.searchsorted(known, rows), len(known) - 1)
-        return np.where(known[places] == rows, scores[places], scores.min())
-
-
-def _reader(members: Sequence[EncodedSignal]) -> DenseSignal | None:
+def _untrained_transformer(members: Sequence[DenseSignal]) -> DenseSignal | None:
     """Return the member of an untrained transformer; None without one, or beside one that has learnt: it knows more."""
     transformers = [member for member in members if isinstance(member.encoder, HeadEncoder)]
     if any(member.kind == TRAINED for member in transformers):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -16,7 +17,11 @@ from statgraph.law.allowed_rows import AllowedRows
 from statgraph.law.query import Ranked
 from statgraph.law.records import Article, CitingText, Question
 from statgraph.progress import Progress, silent
-from statgraph.retrieval.lexical.bm25 import best_rows
+from statgraph.retrieval.lexical.bm25 import BM25, best_rows
+
+if TYPE_CHECKING:
+    from statgraph.retrieval.signals.dense import DenseSignal  # which imports this module
+    from statgraph.runs.run import RunFolder
 
 # The kinds of dense signals: an untrained encoder, one that has learnt from the law alone, and one from questions.
 ZERO_SHOT, FROM_LAW, TRAINED = "zero-shot", "from law", "trained"
@@ -50,13 +55,8 @@ class SignalInfo:
         return (words[:1].lower() + words[1:] + f", by {name}" * self.named) if words else name
 
 
-def signal_info(signal: Signal | type[Signal]) -> SignalInfo:
-    """Return what a signal's class says of its kind; the defaults for an installed package's that says nothing."""
-    return getattr(signal, "info", SignalInfo())
-
-
 @dataclass
-class Asked:
+class QuestionBatch:
     """The texts of one search and, once a signal needs them, their vectors.
 
     Attributes:
@@ -112,49 +112,76 @@ class Asked:
         return self._encoded[id(encoder)]
 
 
-class Answer(Protocol):
+@dataclass(frozen=True, eq=False)
+class Proposal:
     """What a signal says of one question.
 
     Attributes:
+        candidates: its best articles, best first.
+        scores: from article rows, of candidates or not, to their scores, (rows,) float32, on the candidates' scale.
         floor: the score of an article that is no candidate; None where every article is one.
         confidence: what its scaled scores are multiplied by, from 0 to 1.
     """
 
-    floor: float | None
-    confidence: float
+    candidates: Ranked
+    scores: Callable[[np.ndarray], np.ndarray]
+    floor: float | None = None
+    confidence: float = 1.0
 
-    def best(self, k: int, allowed: AllowedRows | None) -> Ranked:
-        """Return its best candidates, at most `k`.
+    @classmethod
+    def from_scores(cls, scores: np.ndarray, k: int, allowed: AllowedRows | None, confidence: float = 1.0) -> Proposal:
+        """Return the proposal of a signal that scores every article, (articles,) float32: the best `k` allowed ones
+        above 0, ties by row."""
+        rows = np.flatnonzero(scores > 0 if allowed is None else (scores > 0) & allowed.mask)
+        rows = rows[best_rows(scores[rows], k)]
+        return cls(Ranked(rows, scores[rows]), scores.__getitem__, floor=0.0, confidence=confidence)
 
-        `allowed` is the rows to choose from; None is all.
-        """
 
-    def scores(self, rows: np.ndarray) -> np.ndarray:
-        """Return the scores of these articles, (rows,) float32, on the scale of `best`."""
-
-
-class Signal(Protocol):
-    """Finds and scores the articles of one run.
+class Signal(ABC):
+    """Finds and scores the articles of one run; a subclass states where it differs from these defaults.
 
     Attributes:
         kind: what it is, such as `bm25` or `trained`.
         name: what it is called in features and explanations; signals of one kind differ in it.
-
-    A class may have an `info` too, a `SignalInfo`.
+        info: what its kind weighs, and the words for it.
+        n_articles: how many articles it was made from; None where it has nothing of its own for each.
+        bm25: the index by which it counts words; None where it counts none.
+        reads_text: whether that index is over the whole text of each article, and so has all the law's words.
+        encoder: what makes a vector of a question, whose inner product with an article's is the score; None without.
+        member: the dense signal whose encoder it shares; None without.
     """
 
     kind: str
     name: str
+    info: ClassVar[SignalInfo] = SignalInfo()
+    n_articles: int | None = None
+    bm25: BM25 | None = None
+    reads_text: bool = False
+    encoder: QueryEncoder | None = None
+    member: DenseSignal | None = None
 
-    def ask(self, asked: Asked) -> list[Answer]:
-        """Return the answer to each question."""
+    @staticmethod
+    def write(source: SignalSource, folder: Path) -> bool:
+        """Save what it needs to an empty folder; return whether it has anything to say about this law."""
+        raise NotImplementedError
+
+    @classmethod
+    def read(cls, folder: Path, run: RunFolder, members: Sequence[DenseSignal]) -> Signal:
+        """Return the signal that `write` saved.
+
+        Raises:
+            RunError: if it is damaged, or does not fit the run.
+        """
+        raise NotImplementedError
+
+    @abstractmethod
+    def propose(self, questions: QuestionBatch, k: int, allowed: AllowedRows | None) -> list[Proposal]:
+        """Return the proposal for each text, of at most `k` candidates among the allowed rows (None allows all)."""
 
 
-class EncodedSignal(Signal, Protocol):
-    """A signal whose questions become vectors, of so many components."""
-
-    encoder: QueryEncoder
-    width: int
+def text_bm25(signals: Sequence[Signal]) -> BM25 | None:
+    """Return the BM25 index of the articles' texts that one of the signals counts words by; None without one."""
+    return next((signal.bm25 for signal in signals if signal.reads_text), None)
 
 
 @dataclass(frozen=True)
@@ -178,26 +205,11 @@ class SignalSource:
     config: RunConfig
     questions: Sequence[Question] = ()
     citing: Sequence[CitingText] = ()
-    members: Sequence[EncodedSignal] = ()
+    members: Sequence[DenseSignal] = ()
     reuse_from: Path | None = None
     progress: Progress = silent
 
-
-class AllScores:
-    """An answer that has the score of every article: (articles,) float32. Articles of score 0 are no candidates."""
-
-    floor = 0.0
-
-    def __init__(self, scores: np.ndarray, confidence: float = 1.0):
-        self._scores = scores
-        self.confidence = confidence
-
-    def best(self, k: int, allowed: AllowedRows | None) -> Ranked:
-        """Return the best `k` that score above 0, ties by row."""
-        candidates = np.flatnonzero(self._scores > 0 if allowed is None else (self._scores > 0) & allowed.mask)
-        rows = candidates[best_rows(self._scores[candidates], k)]
-        return Ranked(rows, self._scores[rows])
-
-    def scores(self, rows: np.ndarray) -> np.ndarray:
-        """Return the scores of these articles."""
-        return self._scores[rows]
+    @property
+    def article_rows(self) -> dict[str, int]:
+        """Return the row of each article by its id."""
+        return {article.article_id: row for row, article in enumerate(self.articles)}

@@ -8,40 +8,42 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.encoders.inference.query_encoder import QueryEncoder
-from statgraph.errors import RunError
+from statgraph.errors import damaged_run
+from statgraph.law.allowed_rows import AllowedRows
+from statgraph.retrieval.signals.dense import DenseSignal
 from statgraph.retrieval.signals.signal import (
     TRAINED,
     WORDS,
-    AllScores,
-    Answer,
-    Asked,
-    EncodedSignal,
+    Proposal,
+    QuestionBatch,
+    Signal,
     SignalInfo,
     SignalSource,
 )
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 TEMPERATURE = 0.05
 _VECTORS, _LABELS, _MEMBER = "vectors.npy", "labels.npz", "member.json"
 
 
-class VotesSignal:
+class VotesSignal(Signal):
     """Each training question votes for its articles by softmax(cosine / 0.05) over all training questions.
 
     Args:
-        vectors: of the training questions by the encoder, (questions, width) float32.
+        vectors: of the training questions by the member's encoder, (questions, width) float32.
         labels: (labels, 2) int64: a row of `vectors` and that of an article that answers it.
+        n_articles: of the law.
+        member: whose encoder reads the questions.
     """
 
     kind = name = "votes"
     info = SignalInfo(weight=0.15, learns=True, named=True, words=WORDS["votes"])
 
-    def __init__(self, vectors: np.ndarray, labels: np.ndarray, n_articles: int, encoder: QueryEncoder):
+    def __init__(self, vectors: np.ndarray, labels: np.ndarray, n_articles: int, member: DenseSignal):
         self._vectors = vectors
         self._labels = labels
         self.n_articles = n_articles
-        self._encoder = encoder
+        self.member = member
 
     @staticmethod
     def write(source: SignalSource, folder: Path) -> bool:
@@ -50,7 +52,7 @@ class VotesSignal:
         if not source.questions or not source.members:
             return False
         member = next((member for member in source.members if member.kind == TRAINED), source.members[0])
-        rows = {article.article_id: row for row, article in enumerate(source.articles)}
+        rows = source.article_rows
         labels = [
             (place, rows[article_id])
             for place, question in enumerate(source.questions)
@@ -64,13 +66,13 @@ class VotesSignal:
         return True
 
     @classmethod
-    def read(cls, folder: Path, run: Run, members: Sequence[EncodedSignal]) -> VotesSignal:
+    def read(cls, folder: Path, run: RunFolder, members: Sequence[DenseSignal]) -> VotesSignal:
         """Return the signal that `write` saved.
 
         Raises:
             RunError: if it is damaged, or the member whose encoder it needs is not in the run.
         """
-        with artifacts.reading(folder, "train the run again"):
+        with artifacts.reading(folder):
             name = artifacts.read_json(folder / _MEMBER)
             vectors = np.load(folder / _VECTORS, allow_pickle=False)
             with np.load(folder / _LABELS, allow_pickle=False) as saved:
@@ -86,22 +88,21 @@ class VotesSignal:
                 raise ValueError("labels of questions or articles that are not there")
         member = next((member for member in members if member.name == name), None)
         if member is None:
-            raise RunError(f"{folder}: made by member '{name}', which the run does not have; train it again")
+            raise damaged_run(f"{folder}: made by member '{name}', which the run does not have")
         if member.width != vectors.shape[1]:
-            raise RunError(
-                f"{folder / _VECTORS}: vectors of width {vectors.shape[1]}, where member '{name}' has {member.width}; "
-                "train the run again"
+            raise damaged_run(
+                f"{folder / _VECTORS}: vectors of width {vectors.shape[1]}, where member '{name}' has {member.width}"
             )
-        return cls(vectors, labels, n_articles, member.encoder)
+        return cls(vectors, labels, n_articles, member)
 
-    def ask(self, asked: Asked) -> list[Answer]:
-        """Return the votes for all articles, each from 0 to 1."""
-        queries = asked.vectors(self._encoder)
+    def propose(self, questions: QuestionBatch, k: int, allowed: AllowedRows | None) -> list[Proposal]:
+        """Return the articles with the most votes, each from 0 to 1."""
+        queries = questions.vectors(self.member.encoder)
         lengths = np.linalg.norm(queries, axis=1)[:, None] * np.linalg.norm(self._vectors, axis=1)
-        cosines = queries @ self._vectors.T / np.maximum(lengths, 1e-12)  # (asked, training questions)
+        cosines = queries @ self._vectors.T / np.maximum(lengths, 1e-12)  # (texts, training questions)
         weights = np.exp((cosines - cosines.max(axis=1, keepdims=True)) / TEMPERATURE)
         weights /= weights.sum(axis=1, keepdims=True)
-        return [AllScores(self._votes(question_weights)) for question_weights in weights]
+        return [Proposal.from_scores(self._votes(text_weights), k, allowed) for text_weights in weights]
 
     def _votes(self, weights: np.ndarray) -> np.ndarray:
         questions, articles = self._labels.T

@@ -9,17 +9,19 @@ import numpy as np
 from scipy import sparse
 
 from statgraph import artifacts
+from statgraph.law.allowed_rows import AllowedRows
 from statgraph.retrieval.lexical.analysis import Analyser, question_analyser
-from statgraph.retrieval.signals.signal import AllScores, Answer, Asked, EncodedSignal, SignalSource
+from statgraph.retrieval.signals.dense import DenseSignal
+from statgraph.retrieval.signals.signal import Proposal, QuestionBatch, Signal, SignalSource
 from statgraph.retrieval.signals.votes import VotesSignal
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 _RIDGE = 1.0
 _MAX_QUESTIONS = 2000  # of more, every second or third: the weights are a table of questions by articles
 _TERMS, _MATRIX, _WEIGHTS = "terms.json", "questions.npz", "weights.npz"
 
 
-class WordingSignal:
+class WordingSignal(Signal):
     """Ridge regression from the words of a question to the articles that answer it, over the training questions.
 
     A question is the unit vector x of its terms' (1 + ln tf) * ln(n / df) among the n training questions, of matrix X
@@ -64,7 +66,7 @@ class WordingSignal:
         questions = source.questions[:: -(-len(source.questions) // _MAX_QUESTIONS) or 1]
         texts = [analyse(question.text) for question in questions]
         terms = {term: column for column, term in enumerate(sorted({term for text in texts for term in text}))}
-        row_of = {article.article_id: row for row, article in enumerate(source.articles)}
+        row_of = source.article_rows
         labels = [[row_of[each] for each in question.article_ids if each in row_of] for question in questions]
         rows = np.array(sorted({row for question_rows in labels for row in question_rows}), dtype=np.int64)
         if not terms or not len(rows):
@@ -83,13 +85,13 @@ class WordingSignal:
         return True
 
     @classmethod
-    def read(cls, folder: Path, run: Run, members: Sequence[EncodedSignal] = ()) -> WordingSignal:
+    def read(cls, folder: Path, run: RunFolder, members: Sequence[DenseSignal] = ()) -> WordingSignal:
         """Return the signal that `write` saved.
 
         Raises:
             RunError: if it is damaged.
         """
-        with artifacts.reading(folder, "train the run again"):
+        with artifacts.reading(folder):
             terms = {term: column for column, term in enumerate(artifacts.read_json(folder / _TERMS))}
             questions = sparse.load_npz(folder / _MATRIX).tocsr()
             with np.load(folder / _WEIGHTS, allow_pickle=False) as saved:
@@ -102,12 +104,12 @@ class WordingSignal:
                 raise ValueError("labels of articles that are not there")
         return cls(terms, idf, questions, weights, rows, int(n_articles), _analyser(run.corpus.language))
 
-    def ask(self, asked: Asked) -> list[Answer]:
-        """Return the scores of all articles, 0 for those that answer no training question."""
-        texts = _weighted(_counts([self._analyse(text) for text in asked.texts], self._terms), self._idf)
-        scores = np.zeros((len(asked.texts), self.n_articles), dtype=np.float32)
+    def propose(self, questions: QuestionBatch, k: int, allowed: AllowedRows | None) -> list[Proposal]:
+        """Return the articles with the highest scores; those that answer no training question have 0."""
+        texts = _weighted(_counts([self._analyse(text) for text in questions.texts], self._terms), self._idf)
+        scores = np.zeros((len(questions.texts), self.n_articles), dtype=np.float32)
         scores[:, self._rows] = (texts @ self._questions.T) @ self._weights
-        return [AllScores(text_scores) for text_scores in scores]
+        return [Proposal.from_scores(text_scores, k, allowed) for text_scores in scores]
 
 
 def _analyser(language: str) -> Analyser:

@@ -11,7 +11,7 @@ from statgraph.errors import UsageError
 from statgraph.formats.importing import corpus_from_dicts, import_corpus
 from statgraph.law.records import Article
 from statgraph.runs.own_corpus import in_order, own_corpus
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.systems.updating.update import TextVectors, UpdateSummary, update_run
 from statgraph.systems.updating.vectors import kept_citing, kept_questions
 
@@ -43,7 +43,7 @@ def edit_run(
         UsageError: if an id to add exists already, one to remove does not, or no article would be left.
         RunError: as `update_run`, and if it is an ensemble that kept no training questions.
     """
-    opened = Run.read(run)
+    opened = RunFolder.read(run)
     artifacts.remove_abandoned(opened.folder.resolve())  # what a killed edit has left beside it
     language = opened.corpus.language
     if isinstance(add, Path):

@@ -16,7 +16,7 @@ from statgraph.device import pick_device
 from statgraph.encoders.article_encoder import load_article_encoder
 from statgraph.encoders.article_text import article_texts
 from statgraph.encoders.similarity import similarity_of
-from statgraph.errors import RunError
+from statgraph.errors import RunError, damaged_run
 from statgraph.graph.gnn.encoder import check_layers_of
 from statgraph.graph.gnn.graph_inputs import write_graph_inputs
 from statgraph.law.records import Corpus, Question
@@ -28,12 +28,12 @@ from statgraph.retrieval.search.graph_run import load_graph_run
 from statgraph.runs.article_store import ArticleStore, StoredArticle, write_article_store
 from statgraph.runs.folders import changed_run, refuse_full_folder
 from statgraph.runs.own_corpus import write_training_texts
-from statgraph.runs.run import CorpusFacts, Run
+from statgraph.runs.run import CorpusFacts, RunFolder
 from statgraph.systems.ensemble import write_parts, write_trees_entries
 from statgraph.systems.job import StepClock
-from statgraph.systems.leading import read_leads
-from statgraph.systems.lexical import write_lexical_index
+from statgraph.systems.learning import read_leads
 from statgraph.systems.model_card import corpus_entry, write_model_cards
+from statgraph.systems.pipeline import write_lexical_index
 from statgraph.systems.updating.changes import ArticleChanges, article_changes
 from statgraph.systems.updating.vectors import carried_out, plan_with_graph, plan_without_graph
 
@@ -50,14 +50,14 @@ class TextVectors:
     device: str = "auto"
     progress: Progress = silent
 
-    def check(self, *runs: Run) -> None:
+    def check(self, *runs: RunFolder) -> None:
         """Raise RunError unless vectors from elsewhere are complete, and of the encoder of one of the runs."""
 
-    def only_of(self, run: Run) -> TextVectors:
+    def only_of(self, run: RunFolder) -> TextVectors:
         """Return what embeds alone, where vectors from elsewhere are of another encoder than that of a run."""
         return self
 
-    def of(self, texts: Sequence[str], run: Run) -> tuple[np.ndarray, int]:
+    def of(self, texts: Sequence[str], run: RunFolder) -> tuple[np.ndarray, int]:
         """Return (the vectors of texts (texts, width), how many of them came from elsewhere)."""
         encoder = load_article_encoder(run.folder, run.config.encoder, pick_device(self.device))
         return encoder.encode(texts, self.progress), 0
@@ -135,7 +135,7 @@ def update_run(
             of another encoder.
     """
     start = time.perf_counter()
-    opened, clock = Run.read(run), StepClock()
+    opened, clock = RunFolder.read(run), StepClock()
     corpus = opened.as_trained(corpus)
     if out is not None:
         refuse_full_folder(out)
@@ -164,13 +164,15 @@ def update_run(
     )
 
 
-def _write(run: Run, corpus: Corpus, changes: ArticleChanges, plan: Plan, out: Path | None, clock: StepClock) -> None:
+def _write(
+    run: RunFolder, corpus: Corpus, changes: ArticleChanges, plan: Plan, out: Path | None, clock: StepClock
+) -> None:
     """Write the updated run in place of the run, or to `out`."""
     versions = {"from": run.corpus.content_hash, "to": corpus.content_hash}
     entry = versions | {"articles": changes.counts(), **plan.entry, "statgraph": __version__}
     renewed = [part.name for part in run.kind.parts if part.renewed]
     with changed_run(run.folder, out, without=renewed) as folder:
-        if Run.read(run.folder).to_dict() != run.to_dict():  # before it was held
+        if RunFolder.read(run.folder).to_dict() != run.to_dict():  # before it was held
             raise RunError(f"{run.folder}: another process has changed it meanwhile; run the command again")
         updated = replace(
             run,
@@ -194,7 +196,7 @@ class Update:
     """A run that is brought to a new version of its corpus: `old` are its articles by row; the rest as in `update_run`,
     `dry_run` also where there is nothing to write."""
 
-    run: Run
+    run: RunFolder
     corpus: Corpus
     old: Sequence[StoredArticle]
     texts: TextVectors
@@ -216,7 +218,7 @@ class Plan:
         """Return what the manifest says of it."""
         return {"embedded": self.counts.embedded, "recomputed": self.counts.recomputed}
 
-    def write(self, updated: Run) -> None:
+    def write(self, updated: RunFolder) -> None:
         """Write the parts that are renewed, of a run whose articles are those of the new version."""
         raise NotImplementedError
 
@@ -228,7 +230,7 @@ class LexicalPlan(Plan):
         super().__init__(update)
         update.texts.check()
 
-    def write(self, updated: Run) -> None:
+    def write(self, updated: RunFolder) -> None:
         run, corpus = self._update.run, self._update.corpus
         with self._update.clock.step("BM25 index"):
             if run.synthetic.is_file():
@@ -254,7 +256,7 @@ class DensePlan(Plan):
         with update.clock.step("graph and what it reaches" if run.has_graph else "what has changed"):
             self._index = ArticleIndex.load(run.index, device="cpu")
             if list(self._index.article_ids) != [article.article_id for article in update.old]:
-                raise RunError(f"{run.folder}: its index and its articles differ; train the run again")
+                raise damaged_run(f"{run.folder}: its index and its articles differ")
             if run.has_graph:
                 self._vectors = plan_with_graph(load_graph_run(run), corpus, full=update.full)
             else:
@@ -269,7 +271,7 @@ class DensePlan(Plan):
         n_unknown, n_stale = len(self._vectors.unknown), int(self._vectors.stale.sum())
         self.counts = UpdateCounts(headings, citations, embedded=n_unknown, recomputed=n_stale)
 
-    def write(self, updated: Run) -> None:
+    def write(self, updated: RunFolder) -> None:
         update, config = self._update, self._update.run.config.encoder
 
         def encode(unknown: Sequence[str]) -> np.ndarray:
@@ -294,7 +296,7 @@ class EnsemblePlan(Plan):
     def __init__(self, update: Update):
         super().__init__(update)
         folders = member_folders(update.run).values()
-        members = [Run.read(folder) for folder in folders]
+        members = [RunFolder.read(folder) for folder in folders]
         for member in members:
             if member.has_graph:
                 check_layers_of(member)
@@ -308,7 +310,7 @@ class EnsemblePlan(Plan):
 
     def _updated(self, folder: Path, *, dry_run: bool = False) -> UpdateSummary:
         update = self._update
-        texts = update.texts.only_of(Run.read(folder))
+        texts = update.texts.only_of(RunFolder.read(folder))
         return update_run(folder, update.corpus, full=update.full, dry_run=dry_run, texts=texts)
 
     def _count(self, members: Sequence[UpdateSummary]) -> None:
@@ -319,7 +321,7 @@ class EnsemblePlan(Plan):
         total = {name: sum(getattr(member, name) for member in members) for name in ("embedded", "taken", "recomputed")}
         self.counts = UpdateCounts(**first, **total)
 
-    def write(self, updated: Run) -> None:
+    def write(self, updated: RunFolder) -> None:
         learnt, leads, members = trees_entries(self._update.run), read_leads(self._update.run), []
         for name, folder in member_folders(updated).items():
             with self._update.clock.step(f"member {name}"):
@@ -330,7 +332,7 @@ class EnsemblePlan(Plan):
             write_trees_entries(updated, learnt)
 
 
-def _refuse_other_law(run: Run, corpus: Corpus, changes: ArticleChanges) -> None:
+def _refuse_other_law(run: RunFolder, corpus: Corpus, changes: ArticleChanges) -> None:
     if run.corpus.language != corpus.language:
         problem = f"its law is in '{run.corpus.language}', corpus '{corpus.name}' in '{corpus.language}'"
     elif not changes.n_kept:

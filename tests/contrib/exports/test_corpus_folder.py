@@ -4,14 +4,14 @@ import json
 import ir_measures
 import pytest
 
-from statgraph.contrib.exports.corpus_folder import export_beir, export_parquet
+from statgraph import export
 from statgraph.errors import RunError, UsageError
 from statgraph.formats.importing import import_corpus
 from statgraph.law.store import read_corpus
 
 
 def test_the_folder_reads_as_beir(corpus, tmp_path):
-    export_beir(corpus, tmp_path / "out")
+    export(corpus, "beir", tmp_path / "out")
     lines = [json.loads(line) for line in (tmp_path / "out" / "corpus.jsonl").read_text().splitlines()]
     assert [(line["_id"], line["title"]) for line in lines] == [("D1", "Art. 1"), ("N1", "Art. 2"), ("K1", "Art. 3")]
     with (tmp_path / "out" / "qrels" / "test.tsv").open() as file:
@@ -23,7 +23,7 @@ def test_the_folder_reads_as_beir(corpus, tmp_path):
 
 def test_a_split_is_ranked_for_trec_eval(corpus, dense_run, tmp_path):
     """q2 asks for deposit (east): D1, K1, N1. q3 asks for notice (north): N1, K1, D1."""
-    export_beir(corpus, tmp_path / "out", run=dense_run, split="test", device="cpu")
+    export(corpus, "beir", tmp_path / "out", ranked_by=dense_run, split="test", device="cpu")
     run = list(ir_measures.read_trec_run(str(tmp_path / "out" / "runs" / "test.trec")))
     assert [(hit.query_id, hit.doc_id) for hit in run] == [
         ("q2", "D1"), ("q2", "K1"), ("q2", "N1"), ("q3", "N1"), ("q3", "K1"), ("q3", "D1"),
@@ -33,18 +33,16 @@ def test_a_split_is_ranked_for_trec_eval(corpus, dense_run, tmp_path):
 def test_what_cannot_be_ranked_leaves_nothing(corpus, dense_run, bm25_run, tmp_path):
     out = tmp_path / "out"
     with pytest.raises(UsageError, match="split 'dev' of corpus 'rent' has no questions"):
-        export_beir(corpus, out, run=dense_run, split="dev")
+        export(corpus, "beir", out, ranked_by=dense_run, split="dev")
     with pytest.raises(UsageError, match="unknown split 'all'; choose from train, dev, test"):
-        export_beir(corpus, out, run=dense_run, split="all")
+        export(corpus, "beir", out, ranked_by=dense_run, split="all")
     (bm25_run / "articles.jsonl").write_text("")
     with pytest.raises(RunError):
-        export_beir(corpus, out, run=bm25_run, split="test")
+        export(corpus, "beir", out, ranked_by=bm25_run, split="test")
     assert not out.exists()
 
 
-def test_a_corpus_is_written_whole_as_parquet_and_nothing_is_replaced(corpus, tmp_path):
+def test_a_corpus_is_written_whole_as_parquet(corpus, tmp_path):
     pytest.importorskip("pyarrow", reason="the extra 'parquet' is run in an environment of its own")
-    export_parquet(corpus, tmp_path / "out")
+    export(corpus, "parquet", tmp_path / "out")
     assert import_corpus(tmp_path / "out", "parquet") == corpus
-    with pytest.raises(UsageError, match="exists already"):
-        export_parquet(corpus, tmp_path / "out")

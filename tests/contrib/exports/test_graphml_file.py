@@ -1,11 +1,10 @@
 import dataclasses
 
 import networkx
-import pytest
 
+from statgraph import export
 from statgraph.config import RunConfig
-from statgraph.contrib.exports.graphml_file import export_corpus_graphml, export_run_graphml, law_graph
-from statgraph.errors import UsageError
+from statgraph.contrib.exports.graphml_file import law_graph
 from statgraph.law.records import Article
 from statgraph.runs import parts
 
@@ -26,7 +25,7 @@ def edges(graph) -> set[tuple[str, str, str]]:
 
 
 def test_networkx_reads_back_the_law_of_a_corpus(corpus, tmp_path):
-    assert export_corpus_graphml(corpus, tmp_path / "law.graphml") == (7, 9)
+    assert export(corpus, "graphml", tmp_path / "law.graphml").about == "7 nodes and 9 edges"
     graph = networkx.read_graphml(tmp_path / "law.graphml")
     assert edges(graph) == EDGES | CITATIONS
     assert graph.nodes["heading:2"] == {
@@ -37,16 +36,14 @@ def test_networkx_reads_back_the_law_of_a_corpus(corpus, tmp_path):
         "kind": "article", "title": "Art. 1", "code": "Rent Code", "path": "Rent Code > The lease",
     }  # fmt: skip
     assert graph.nodes["question:q1"] == {"kind": "question", "title": "who keeps the deposit"}
-    with pytest.raises(UsageError, match="exists already"):
-        export_corpus_graphml(corpus, tmp_path / "law.graphml")
 
 
 def test_a_run_has_its_articles_and_with_a_graph_its_questions(corpus, bm25_run, write_run, tmp_path):
-    export_run_graphml(bm25_run, tmp_path / "plain.graphml")
+    export(bm25_run, "graphml", tmp_path / "plain.graphml")
     assert edges(networkx.read_graphml(tmp_path / "plain.graphml")) == EDGES
     write_run(bm25_run, corpus, RunConfig(system="bm25", retriever="bm25"), n_headings=3)
     (bm25_run / parts.GRAPH_ENCODER).touch()
-    assert export_run_graphml(bm25_run, tmp_path / "graph.graphml") == (7, 9)
+    assert export(bm25_run, "graphml", tmp_path / "graph.graphml").about == "7 nodes and 9 edges"
     assert edges(networkx.read_graphml(tmp_path / "graph.graphml")) == EDGES | CITATIONS
 
 
@@ -59,5 +56,5 @@ def test_headings_whose_paths_look_alike_stay_two():
 
 def test_what_xml_cannot_hold_is_left_out(corpus, tmp_path):
     articles = (dataclasses.replace(corpus.articles[0], title="Art. 1\x00 \x1f<&\ufffe é"), *corpus.articles[1:])
-    export_corpus_graphml(dataclasses.replace(corpus, articles=articles), tmp_path / "law.graphml")
+    export(dataclasses.replace(corpus, articles=articles), "graphml", tmp_path / "law.graphml")
     assert networkx.read_graphml(tmp_path / "law.graphml").nodes["article:D1"]["title"] == "Art. 1 <& é"

@@ -1,11 +1,8 @@
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
 from statgraph.contrib.plots import figures
-from statgraph.contrib.plots.figures import bar_chart, heat_map, line_chart
+from statgraph.contrib.plots.figures import bar_chart, heat_map, trials_chart
 
 
 @pytest.fixture
@@ -56,26 +53,11 @@ def test_bars_stand_side_by_side_with_their_intervals(tmp_path, drawn):
     assert [text.get_text() for text in axes.figure.legends[0].get_texts()] == ["x", "y"]
 
 
-def test_lines_go_through_their_points(tmp_path, drawn):
-    series = {"best": ([1, 2, 3], [5, 6, 6]), "trial": ([1, 2, 3], [5, 6, 4])}
-    line_chart(series, tmp_path / "lines.png", points_only=["trial"])
+def test_trials_are_points_and_the_best_so_far_a_line(tmp_path, drawn):
+    trials_chart([1, 3, 4], [25, 50, 37.5], tmp_path / "trials.png", title="3 finished of 4 trials")
     (axes,) = drawn
-    best, trial = (line for line in axes.lines if line.get_marker() == "o")
-    assert (best.get_xdata().tolist(), best.get_ydata().tolist(), best.get_linestyle()) == ([1, 2, 3], [5, 6, 6], "-")
-    assert (trial.get_ydata().tolist(), trial.get_linestyle()) == ([5, 6, 4], "None")
+    best, trial = axes.lines
+    assert (best.get_xdata().tolist(), best.get_ydata().tolist()) == ([1, 3, 4], [25, 50, 50])
+    assert (trial.get_ydata().tolist(), trial.get_linestyle()) == ([25, 50, 37.5], "None")
+    assert axes.get_title() == "3 finished of 4 trials"
     assert all(float(tick).is_integer() for tick in axes.get_xticks())
-
-
-def test_the_same_figure_is_the_same_file(tmp_path):
-    for name in ("a.png", "b.png"):
-        line_chart({"x": ([1, 2], [1, 2])}, tmp_path / name)
-    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
-
-
-def test_no_state_of_pyplot_is_used(tmp_path):
-    code = (
-        "import sys; from pathlib import Path; from statgraph.contrib.plots.figures import line_chart;"
-        f"line_chart({{'x': ([1], [1])}}, Path({str(tmp_path / 'x.png')!r})); print('matplotlib.pyplot' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"

@@ -64,7 +64,8 @@ def run(write_run, tmp_path):
     articles = tuple(Article(str(row), f"Art. {row}", "", ("Code",), row) for row in range(6))
     corpus = Corpus("c", "en", "CC0", "by hand", articles, ())
     write_run(tmp_path, corpus, RunConfig(system="dsr"))
-    lines = [{"stage": "stage1", "epoch": epoch, "loss": epoch or None, "R@200": 0.5} for epoch in (0, 1)]
+    untrained = {"stage": "stage1", "epoch": 0, "loss": None, "quality": 0.5}
+    lines = [untrained, untrained | {"epoch": 1, "loss": 1.0, "step_losses": [1.0]}]
     (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     ArticleIndex.build(np.eye(6, dtype=np.float32), list("012345"), device="cpu").save(tmp_path / "index")
     return tmp_path
@@ -74,7 +75,7 @@ def test_a_run(run):
     drawings = training_drawings(run, projection="pca")
     assert [drawing.name for drawing in drawings] == ["losses", "dev", "article-map"]
     assert drawings[-1].rows == (("Code", 6, 6),)
-    assert "that of the highest R@200" in drawings[1].description  # what statgraph 0.1 chose by
+    assert "that of the highest quality" in drawings[1].description
 
 
 def test_what_a_run_does_not_have_is_not_drawn(run):
@@ -100,7 +101,8 @@ def test_pca_keeps_a_plane_as_it_is():
     assert np.abs(places(drawing)) == pytest.approx(np.array([[2.0, 1.0]] * 4))
     assert "100 % of the variance" in drawing.description
     assert drawing.rows == (("A", 4, 4),)
-    assert drawing.hovers["code-0"] == ("Art. 0", "Art. 1", "Art. 2", "Art. 3")
+    (points,) = drawing.figure.axes[0].collections
+    assert points.get_urls() == ["Art. 0", "Art. 1", "Art. 2", "Art. 3"]
 
 
 def test_tsne_keeps_neighbourhoods():

@@ -21,7 +21,7 @@ from statgraph.encoders.article_encoder import load_article_encoder
 from statgraph.encoders.article_text import article_texts
 from statgraph.errors import CorpusError, RunError, UsageError
 from statgraph.law.store import write_corpus
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 REPO = Path(__file__).parents[3]
 
@@ -56,7 +56,7 @@ def cluster():
 
 @pytest.fixture(scope="module")
 def run(train_town):
-    return Run.read(train_town("qabisar"))
+    return RunFolder.read(train_town("qabisar"))
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def long_corpus(tmp_path_factory, town_corpus):
     return folder
 
 
-def local_vectors(run: Run, corpus) -> tuple[list[str], np.ndarray]:
+def local_vectors(run: RunFolder, corpus) -> tuple[list[str], np.ndarray]:
     """Return the texts of a corpus, and the vectors that the run's encoder gives all of them at once."""
     from statgraph.contrib.sharding.article_shards import read_shard, shards_of
 
@@ -105,7 +105,7 @@ def refuse(texts):
     raise AssertionError(f"{len(texts)} texts have no vector")
 
 
-def check_equal(run: Run, corpus, folder) -> None:
+def check_equal(run: RunFolder, corpus, folder) -> None:
     texts, expected = local_vectors(run, corpus)
     vectors, taken = VectorShards(str(folder)).encoded(texts, refuse)
     assert taken == len(texts)
@@ -169,4 +169,4 @@ def test_what_cannot_be_embedded(cluster, run, corpus, train_town, tmp_path):
     with pytest.raises(UsageError, match="device cuda"):
         embed(run, Embedding(str(corpus), str(tmp_path / "out"), device="cuda"))
     with pytest.raises(RunError, match="BM25"):
-        embed(Run.read(train_town("bm25")), Embedding(str(corpus), str(tmp_path / "out")))
+        embed(RunFolder.read(train_town("bm25")), Embedding(str(corpus), str(tmp_path / "out")))

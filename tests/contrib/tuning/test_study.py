@@ -54,7 +54,7 @@ def trained(monkeypatch):
             folder.mkdir()
             (folder / "weights").touch()
             value = result(config, options.progress)
-            report = Report("dev", {"all": Stratum(4, {config.select_by: Estimate(value, value, value)})})
+            report = Report("dev", {"all": Stratum(4, {config.select_by: Estimate(value, value, value)})}, 16)
             artifacts.write_json(folder / parts.REPORT, report.to_dict())
             return SimpleNamespace(folder=folder)
 
@@ -217,14 +217,10 @@ TRIALS_RUN = (
 )
 
 
-def test_finished_trials_are_ranked_equal_ones_by_number(tmp_path):
+def test_what_is_written_of_finished_trials_best_first_and_equal_ones_by_number(tmp_path):
     tuning = Tuning(tmp_path, TRIALS_RUN, FIXED, "mAP")
     assert [trial.number for trial in tuning.ranked] == [3, 5, 1]
     assert tuning.best_settings == (*FIXED, "stage2.lr=2e-05", "gnn.layers=3")
-
-
-def test_what_is_written(tmp_path):
-    tuning = Tuning(tmp_path, TRIALS_RUN, FIXED, "mAP")
     write_tuning(tuning)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([BEST, HISTORY, TRIALS])
     saved = artifacts.read_json(tmp_path / TRIALS)["trials"]

@@ -4,9 +4,8 @@ import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import BoW
 
-from statgraph.contrib.exports import onnx_encoder
-from statgraph.encoders.inference.onnx_encoder import check_packages, exported_encoder
-from statgraph.errors import DependencyError, ModelError
+from statgraph.encoders.inference.onnx_encoder import exported_encoder
+from statgraph.errors import ModelError
 
 onnxruntime = pytest.importorskip("onnxruntime")
 QUESTIONS = ["The tenant pays rent", "work", "the landlord pays the child", "rent", "é?", "pays " * 200]
@@ -71,10 +70,3 @@ def test_what_cannot_be_exported_is_refused(save_bert, tmp_path, monkeypatch):
     monkeypatch.setattr(torch.onnx, "export", fail)
     with pytest.raises(ModelError, match=r"query_encoder: torch cannot export it to ONNX \(no such operator\)$"):
         exported_encoder(folder)
-
-
-@pytest.mark.parametrize("package", ["onnx", "onnxruntime"])
-def test_a_missing_package_is_named(tmp_path, monkeypatch, package):
-    monkeypatch.setattr(onnx_encoder, "find_spec", lambda name: None if name == package else object())
-    with pytest.raises(DependencyError, match=rf"^{package}: .*statgraph\[onnx\]"):
-        check_packages()

@@ -16,7 +16,7 @@ from statgraph.encoders.inference.frozen_questions import questions_kept
 from statgraph.encoders.inference.query_encoder import HeadEncoder, read_query_encoder, read_query_encoders
 from statgraph.encoders.inference.query_graph import write_query_graph
 from statgraph.errors import DependencyError, RunError, UsageError
-from statgraph.retrieval.signals.signal import Asked
+from statgraph.retrieval.signals.signal import QuestionBatch
 
 QUESTIONS = ["the tenant pays rent", "work"]
 
@@ -84,7 +84,7 @@ def test_int8_needs_its_graph(bert, quick_backbone, monkeypatch):
     assert 1e-5 < abs(exact.encode(QUESTIONS) - near.encode(QUESTIONS)).max() < 0.03
     for module in (onnx_query, query_encoder):
         monkeypatch.setattr(module, "find_spec", lambda name: None)
-    with pytest.raises(DependencyError, match=r"^onnxruntime: .*statgraph\[onnx\]"):
+    with pytest.raises(DependencyError, match=r"^onnxruntime: .*\[onnx\]"):
         read_query_encoder(bert, device="cpu", precision="int8")
 
 
@@ -139,9 +139,9 @@ def test_one_pass_gives_the_vectors_of_both(pair, monkeypatch):
     passes = []
     pooled = first.base.encode
     monkeypatch.setattr(first.base, "encode", lambda texts: passes.append(texts) or pooled(texts))
-    asked = Asked(SHARED)
+    questions = QuestionBatch(SHARED)
     for encoder, expected in zip(encoders, alone, strict=True):
-        np.testing.assert_allclose(asked.vectors(encoder), expected, rtol=0, atol=1e-5)
+        np.testing.assert_allclose(questions.vectors(encoder), expected, rtol=0, atol=1e-5)
     assert passes == [list(SHARED)]
 
 

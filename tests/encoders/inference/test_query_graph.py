@@ -1,16 +1,14 @@
 import shutil
-from dataclasses import replace
 
 import pytest
 
 from statgraph import quicken
 from statgraph.config import EnsembleConfig, RunConfig
-from statgraph.contrib.exports import query_graph
+from statgraph.encoders.inference import query_graph
 from statgraph.encoders.inference.onnx_query import QUERY_GRAPHS
 from statgraph.encoders.inference.query_graph import add_query_graph, write_query_graph
 from statgraph.errors import ModelError
 from statgraph.runs import parts
-from statgraph.runs.run import Run
 
 pytest.importorskip("onnxruntime")
 
@@ -48,21 +46,23 @@ def test_a_static_encoder_needs_no_graph(quick_backbone, caplog):
 
 
 @pytest.mark.parametrize("precision", QUERY_GRAPHS)
-def test_every_transformer_among_the_members_of_an_ensemble_gets_one(bm25_run, dense_run, save_bert, precision):
+def test_every_transformer_among_the_members_of_an_ensemble_gets_one(
+    write_run, corpus, dense_run, save_bert, tmp_path, precision
+):
     members = ("static@a", "transformer@b")
     config = RunConfig(system="ensemble", retriever="ensemble", ensemble=EnsembleConfig(members=members))
-    replace(Run.read(bm25_run), config=config).write()
-    static, transformer = (bm25_run / "members" / name for name in ("static-a", "transformer-b"))
+    run = write_run(tmp_path / "ensemble", corpus, config)
+    static, transformer = (run / "members" / name for name in ("static-a", "transformer-b"))
     for folder in (static, transformer):
         shutil.copytree(dense_run, folder)
     encoder = transformer / parts.QUERY_ENCODER.name
     shutil.rmtree(encoder)
     shutil.move(save_bert("mean"), encoder)
-    done = quicken(bm25_run, precision)
+    done = quicken(run, precision)
     assert done.paths == (encoder / QUERY_GRAPHS[precision],)
     assert done.paths[0].is_file()
     assert done.difference <= query_graph.TOLERANCES[precision]
     shutil.rmtree(transformer)
     shutil.copytree(static, transformer)
     with pytest.raises(ModelError, match="members/static-a/query_encoder: a static encoder"):
-        quicken(bm25_run, precision)
+        quicken(run, precision)

@@ -112,7 +112,7 @@ def test_an_address_is_downloaded_to_a_file_that_goes(monkeypatch):
         return f"{url} {max_bytes}"
 
     monkeypatch.setattr(acts_documents, "download", download)
-    with fetched("https://law.example/a%20b/act.xml?day=1") as found:
-        assert (found.path.name, found.path.read_bytes()) == ("act.xml", ACT)
-        assert found.sha256 == f"https://law.example/a%20b/act.xml?day=1 {acts_documents.MAX_DOWNLOAD_BYTES}"
-    assert not found.path.exists()
+    with fetched("https://law.example/a%20b/act.xml?day=1") as (path, sha256):
+        assert (path.name, path.read_bytes()) == ("act.xml", ACT)
+        assert sha256 == f"https://law.example/a%20b/act.xml?day=1 {acts_documents.MAX_DOWNLOAD_BYTES}"
+    assert not path.exists()

@@ -7,13 +7,14 @@ each article with number, rubric and path; id, annex, dates and targets; text.
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from statgraph.errors import UsageError
-from statgraph.formats.acts.profile import profile_named, profile_names, recognised
-from statgraph.formats.acts.reader import ActReader, root_of
+from statgraph.formats.acts.profile import fitting_profile, last_day, profile_named, profile_names
+from statgraph.formats.acts.reader import ActArticle, ActReader, root_of
 
 MADE_UP = Path(__file__).parent / "made_up"
 
@@ -33,19 +34,15 @@ def as_read(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", profile_names())
-def test_a_made_up_act_of_each_format(name):
-    assert as_read(name) == (MADE_UP / f"{name}.txt").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("name", profile_names())
-def test_each_format_is_recognised(name):
+def test_a_made_up_act_of_each_format_is_recognised_and_read(name):
     head = (MADE_UP / f"{name}.xml").read_bytes()
-    assert recognised(head, root_of(head)).name == name
+    assert fitting_profile(head, root_of(head)).name == name
+    assert as_read(name) == (MADE_UP / f"{name}.txt").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("head", [b"<html><body>A lamp.</body></html>", b"<lamps/>", b"{}", b""])
 def test_other_files_are_of_no_format(head):
-    assert recognised(head, root_of(head)) is None
+    assert fitting_profile(head, root_of(head)) is None
 
 
 @pytest.fixture
@@ -158,3 +155,9 @@ def test_a_profile_adds_to_the_one_it_is_based_on(profile_of):
     assert profile.settings.quoted == ("box",)
     assert profile.settings.articles == profile_named("akn").settings.articles
     assert profile.settings.recognise.root == ()
+
+
+def test_a_last_day_in_force_becomes_the_day_after():
+    article = ActArticle("§ 1", "", "Kites fly.", (), "1", valid_to="2019-12-31")
+    assert last_day(article, None).valid_to == "2020-01-01"
+    assert last_day(replace(article, valid_to=""), None).valid_to == ""

@@ -122,20 +122,32 @@ def test_language_is_read_off_the_names(tmp_path, source):
     assert language_of(source / "nl") == "nl"
 
 
-def test_missing_files_name_what_is_expected_and_found(draft, source, problems_of):
-    (source / "questions_fr_test.csv").unlink()
-    (source / "articles_fr.csv").rename(source / "notes.txt")
+@pytest.mark.parametrize(
+    ("gone", "problem"),
+    [
+        (
+            ["questions_fr_test.csv", "articles_fr.csv"],
+            "holds none of articles_fr_detailed.csv, articles_fr.csv, articles.csv, corpus_fr.csv, corpus.csv "
+            "(found: questions_fr_synthetic.csv, questions_fr_train.csv); ",
+        ),
+        (["questions_fr_test.csv"], "holds none of questions_fr_test.csv, questions_test.csv, test.csv "),
+    ],
+)
+def test_missing_files_name_what_is_expected_and_found(draft, source, problems_of, gone, problem):
+    for name in gone:
+        (source / name).unlink()
     draft_bsard(draft, source)
     (only,) = problems_of(draft)
-    assert only.startswith(f"{source}: holds none of articles_fr_detailed.csv, articles_fr.csv, articles.csv, ")
-    assert "(found: notes.txt, questions_fr_synthetic.csv, questions_fr_train.csv)" in only
+    assert only.startswith(f"{source}: {problem}")
 
 
-def test_missing_question_file_is_a_problem(draft, source, problems_of):
-    (source / "questions_fr_test.csv").unlink()
+def test_what_is_no_folder_and_a_file_without_articles_are_one_problem(draft, source, problems_of):
+    draft_bsard(draft, source / "questions_fr_test.csv")
+    (source / "articles_fr.csv").write_text(DESCRIBED.partition("\n")[0] + "\n")
     draft_bsard(draft, source)
-    (only,) = problems_of(draft)
-    assert only.startswith(f"{source}: holds none of questions_fr_test.csv, questions_test.csv, test.csv ")
+    no_folder, no_articles = problems_of(draft)
+    assert no_folder.startswith(f"{source / 'questions_fr_test.csv'}: is a file; ")
+    assert no_articles == "articles_fr.csv: holds no articles; a corpus needs at least one"
 
 
 def test_missing_columns_name_those_found(draft, source, problems_of):
@@ -156,15 +168,3 @@ def test_bad_rows_name_their_lines(draft, source, problems_of):
         "questions_fr_test.csv:3: question id '5' appears twice (first on questions_fr_train.csv:6)",
         "questions_fr_test.csv:3: question '5' is in split 'test' and in 'dev' (questions_fr_train.csv:6)",
     ]
-
-
-def test_file_in_place_of_the_folder_is_refused(draft, source, problems_of):
-    draft_bsard(draft, source / "articles_fr.csv")
-    (only,) = problems_of(draft)
-    assert only.startswith(f"{source / 'articles_fr.csv'}: is a file; ")
-
-
-def test_a_file_without_articles_is_one_problem(draft, source, problems_of):
-    (source / "articles_fr.csv").write_text(DESCRIBED.partition("\n")[0] + "\n")
-    draft_bsard(draft, source)
-    assert problems_of(draft) == ["articles_fr.csv: holds no articles; a corpus needs at least one"]

@@ -105,6 +105,7 @@ def test_each_language_of_bbsard_is_a_corpus(tmp_path):
         corpus = fetch_corpus(name, tmp_path / name, tmp_path)
         assert (corpus.name, corpus.language, corpus.licence) == (name, name[-2:], "CC BY-NC-SA 4.0")
         assert corpus.source == "https://huggingface.co/datasets/clips/bBSARD, from local files"
+        assert read_corpus(tmp_path / name).content_hash == corpus.content_hash
         assert [(article.text, article.path) for article in corpus.articles] == [(text, ("Code", "Livre 1"))]
         assert [question.split for question in corpus.questions] == ["train", "test"]
 
@@ -123,30 +124,11 @@ def test_a_full_disk_is_told_from_other_failures(tmp_path):
     assert str(closed).startswith("/closed: Permission denied; ")
 
 
-def test_an_unknown_corpus_is_a_usage_error(tmp_path):
-    with pytest.raises(UsageError, match="unknown corpus 'none'; choose from"):
-        fetch_corpus("none", tmp_path / "out")
-
-
 def test_a_folder_with_something_else_is_refused_before_anything_is_brought(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", "")
     (tmp_path / "notes.txt").write_text("keep", encoding="utf-8")
     with pytest.raises(CorpusError, match="contains 'notes"):
         fetch_corpus("legi-fr", tmp_path)
-
-
-def test_a_corpus_is_written_as_it_is_returned(tmp_path):
-    source = tmp_path / "source"
-    source.mkdir()
-    (source / "articles_fr.csv").write_text(
-        "id,article,code,article_no,description,law_type\n7,Le vélo roule.,Code du vélo,1,Livre I,national\n",
-        encoding="utf-8",
-    )
-    for split in ("train", "test"):
-        columns = "id,category,subcategory,question,extra_description,article_ids\n"
-        (source / f"questions_fr_{split}.csv").write_text(columns, encoding="utf-8")
-    corpus = fetch_corpus("bsard", tmp_path / "out", source)
-    assert read_corpus(tmp_path / "out").content_hash == corpus.content_hash
 
 
 def test_what_fails_leaves_the_folder_as_it_was(tmp_path):

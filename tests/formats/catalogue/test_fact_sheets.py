@@ -48,12 +48,15 @@ def sheet(sheet_id, title, *more, sheet_type="Question-réponse"):
 
 @pytest.fixture
 def read(tmp_path, codes):
-    """Return a function that reads sheets, given as {place: sheet}, into a corpus."""
+    """Return a function that reads sheets, a list for each audience that has some, into a corpus."""
 
-    def read_sheets(sheets, **options):
-        for place, content in sheets.items():
-            (tmp_path / place).parent.mkdir(exist_ok=True)
-            (tmp_path / place).write_text(json.dumps(content), encoding="utf-8")
+    def read_sheets(*particuliers, associations=(), professionnels=(), **options):
+        audiences = {"particuliers": particuliers, "associations": associations, "professionnels": professionnels}
+        for audience, sheets in audiences.items():
+            (tmp_path / audience).mkdir()
+            for content in sheets:
+                path = tmp_path / audience / f"{content['id']}.json"
+                path.write_text(json.dumps(content), encoding="utf-8")
         draft = Draft(name="sheets", language="fr", **options)
         for title, order in codes.order.items():
             for article_id in order:
@@ -66,16 +69,14 @@ def read(tmp_path, codes):
 
 def test_a_question_has_its_sheets_title_labels_and_metadata(read):
     corpus = read(
-        {
-            "particuliers/F1.json": sheet(
-                "F1",
-                "Faut-il  un casque ?",
-                reference("Code du vélo : articles L1-2 et L1-1"),
-                reference("Code du vélo : article L1-1"),
-                reference("Code de l'eau : article L1-1"),
-                reference("Code civil : article 1"),
-            )
-        }
+        sheet(
+            "F1",
+            "Faut-il  un casque ?",
+            reference("Code du vélo : articles L1-2 et L1-1"),
+            reference("Code du vélo : article L1-1"),
+            reference("Code de l'eau : article L1-1"),
+            reference("Code civil : article 1"),
+        )
     )
     (question,) = main_questions(corpus)
     # sha256("F1") begins with 0xde, 0.87 of the whole: beyond 0.75, so "test".
@@ -92,12 +93,10 @@ def test_a_question_has_its_sheets_title_labels_and_metadata(read):
 def test_the_kind_of_a_question_is_that_of_its_sheet(read):
     cites = reference("Code du vélo : article L1-1")
     corpus = read(
-        {
-            "particuliers/F1.json": sheet("F1", "Casque", cites, sheet_type="Fiche pratique"),
-            "particuliers/F2.json": sheet("F2", "Je perds un casque", cites, sheet_type="Comment faire si..."),
-            "particuliers/F3.json": sheet("F3", "Où trouver un casque", cites, sheet_type="Recherche guidée"),
-            "particuliers/F4.json": sheet("F4", "Un casque ?", cites),
-        }
+        sheet("F1", "Casque", cites, sheet_type="Fiche pratique"),
+        sheet("F2", "Je perds un casque", cites, sheet_type="Comment faire si..."),
+        sheet("F3", "Où trouver un casque", cites, sheet_type="Recherche guidée"),
+        sheet("F4", "Un casque ?", cites),
     )
     assert [(q.question_id, q.metadata["kind"]) for q in main_questions(corpus)] == [
         ("F1", "topic"),
@@ -108,20 +107,19 @@ def test_the_kind_of_a_question_is_that_of_its_sheet(read):
 
 def test_references_of_a_defined_term_are_no_labels(read):
     definition = element("Definition", element("Titre", text("Casque")), reference("Code du vélo : article L1-2"))
-    corpus = read(
-        {"associations/F1.json": sheet("F1", "Un casque ?", definition, reference("Code du vélo : article L1-1"))}
-    )
+    cites = reference("Code du vélo : article L1-1")
+    corpus = read(associations=[sheet("F1", "Un casque ?", definition, cites)])
     assert corpus.questions[0].article_ids == ("V L1-1",)
 
 
 def test_doubles_are_one_question_with_all_labels(read):
     corpus = read(
-        {
-            "particuliers/F20.json": sheet("F20", "Faut-il un casque ?", reference("Code du vélo : article L1-1")),
-            "professionnels/F20.json": sheet("F20", "Casque au travail ?", reference("Code du vélo : article L1-2")),
-            "associations/F3.json": sheet("F3", "CASQUE, au travail", reference("Code du vélo : article L1-4")),
-            "associations/F21.json": sheet("F21", "Et les gants ?", reference("Code du vélo : article L1-4")),
-        }
+        sheet("F20", "Faut-il un casque ?", reference("Code du vélo : article L1-1")),
+        associations=[
+            sheet("F3", "CASQUE, au travail", reference("Code du vélo : article L1-4")),
+            sheet("F21", "Et les gants ?", reference("Code du vélo : article L1-4")),
+        ],
+        professionnels=[sheet("F20", "Casque au travail ?", reference("Code du vélo : article L1-2"))],
     )
     assert [(q.question_id, q.text, q.article_ids, q.metadata["sheets"]) for q in main_questions(corpus)] == [
         ("F3", "CASQUE, au travail", ("V L1-1", "V L1-2", "V L1-4"), ["F3", "F20"]),
@@ -129,18 +127,27 @@ def test_doubles_are_one_question_with_all_labels(read):
     ]
 
 
-def test_questions_without_an_article_or_with_more_than_fifty_are_left_out(tmp_path):
-    ids = [f"A{number}" for number in range(1, 52)]
-    index = LegiIndex(order={CODE: ids}, numbers={CODE: {f"L1-{number}": f"A{number}" for number in range(1, 52)}})
-    draft = Draft(name="sheets", language="fr")
-    for article_id in ids:
-        draft.add_article("codes", article_id=article_id, title="", text="Texte.", path=(CODE,))
-    (tmp_path / "particuliers").mkdir()
-    for sheet_id, words in {"F1": "articles L1-1 à L1-50", "F2": "articles L1-1 à L1-51", "F3": "article L8"}.items():
-        content = sheet(sheet_id, f"Question {sheet_id} ?", reference(f"Code du vélo : {words}"))
-        (tmp_path / "particuliers" / f"{sheet_id}.json").write_text(json.dumps(content), encoding="utf-8")
-    draft_fact_sheets(draft, tmp_path, index)
-    corpus = draft.corpus()
+@pytest.fixture
+def of_long_code(tmp_path):
+    """Return a function that reads sheets on a code of 52 articles, L1-1 to L1-52."""
+
+    def read_sheets(*sheets):
+        ids = {f"L1-{number}": f"A{number}" for number in range(1, 53)}
+        draft = Draft(name="sheets", language="fr")
+        for article_id in ids.values():
+            draft.add_article("codes", article_id=article_id, title="", text="Texte.", path=(CODE,))
+        (tmp_path / "particuliers").mkdir()
+        for content in sheets:
+            (tmp_path / "particuliers" / f"{content['id']}.json").write_text(json.dumps(content), encoding="utf-8")
+        draft_fact_sheets(draft, tmp_path, LegiIndex(order={CODE: list(ids.values())}, numbers={CODE: ids}))
+        return draft.corpus()
+
+    return read_sheets
+
+
+def test_questions_without_an_article_or_with_more_than_fifty_are_left_out(of_long_code):
+    words = {"F1": "articles L1-1 à L1-50", "F2": "articles L1-1 à L1-51", "F3": "article L8"}
+    corpus = of_long_code(*(sheet(of, f"Question {of} ?", reference(f"{CODE} : {said}")) for of, said in words.items()))
     assert [(q.question_id, len(q.article_ids)) for q in main_questions(corpus)] == [("F1", 50)]
     # Nor is the reference of 51 articles a question, or a text that would say anything of one of them.
     assert [text.citing_id for text in corpus.citing] == ["F1-reference-1"]
@@ -149,17 +156,15 @@ def test_questions_without_an_article_or_with_more_than_fifty_are_left_out(tmp_p
 
 def test_references_are_questions_of_their_own_set_and_citing_texts(read):
     corpus = read(
-        {
-            "particuliers/F1.json": sheet(
-                "F1",
-                "Faut-il un casque ?",
-                reference("Code du vélo : article L1-2", "Enfants"),
-                reference("Code du vélo : article L1-1", "ENFANTS."),
-                reference("Code de l'eau : article L1-1", "Plage"),
-                reference("Code du vélo : article L1-4", ""),
-                reference("Code civil : article 1", "Amendes"),
-            )
-        }
+        sheet(
+            "F1",
+            "Faut-il un casque ?",
+            reference("Code du vélo : article L1-2", "Enfants"),
+            reference("Code du vélo : article L1-1", "ENFANTS."),
+            reference("Code de l'eau : article L1-1", "Plage"),
+            reference("Code du vélo : article L1-4", ""),
+            reference("Code civil : article 1", "Amendes"),
+        )
     )
     # They stand in the split of F1, "test", whatever their own ids hash to.
     questions = corpus.split("test", REFERENCES)
@@ -191,13 +196,7 @@ def test_titles_of_sections_and_paragraphs_cite_what_the_sheet_cites(read):
         ),
         section("Chapitre", "ENFANTS", paragraph(long)),
     )
-    corpus = read(
-        {
-            "particuliers/F1.json": sheet(
-                "F1", "Faut-il un casque ?", body, reference("Code du vélo : articles L1-1 à L1-2", "")
-            )
-        }
-    )
+    corpus = read(sheet("F1", "Faut-il un casque ?", body, reference("Code du vélo : articles L1-1 à L1-2", "")))
     assert [(text.citing_id, text.part, text.text) for text in corpus.citing] == [
         ("F1-section-1", "section", "Enfants"),
         ("F1-paragraph-1", "paragraph", long),
@@ -214,10 +213,8 @@ def test_texts_of_a_double_belong_to_the_question_that_it_was_merged_into(read):
     assert split_of("F20") == "train"
     body = element("Texte", section("Chapitre", "Au travail"))
     corpus = read(
-        {
-            "particuliers/F1.json": sheet("F1", "Un casque ?", reference("Code du vélo : article L1-1", "")),
-            "associations/F20.json": sheet("F20", "UN CASQUE", body, reference("Code du vélo : article L1-2", "Gants")),
-        }
+        sheet("F1", "Un casque ?", reference("Code du vélo : article L1-1", "")),
+        associations=[sheet("F20", "UN CASQUE", body, reference("Code du vélo : article L1-2", "Gants"))],
     )
     assert {text.citing_id: text.question_id for text in corpus.citing} == {
         "F1-reference-1": "F1",
@@ -232,12 +229,8 @@ def test_split_by_labels_a_sheets_references_and_texts_follow_its_question(read,
     # By their ids F1 is in "test" and F20 in "train"; they cite the same two articles, each under its own words.
     words = "Code du vélo : articles L1-1 et L1-2"
     corpus = read(
-        {
-            "particuliers/F1.json": sheet("F1", "Un casque ?", reference(words, "Enfants")),
-            "particuliers/F20.json": sheet(
-                "F20", "Et moi ?", element("Texte", section("Chapitre", "Au travail")), reference(words, "Gants")
-            ),
-        },
+        sheet("F1", "Un casque ?", reference(words, "Enfants")),
+        sheet("F20", "Et moi ?", element("Texte", section("Chapitre", "Au travail")), reference(words, "Gants")),
         splits=splits,
     )
     assert {question.question_id: question.split for question in corpus.questions} == {
@@ -246,23 +239,12 @@ def test_split_by_labels_a_sheets_references_and_texts_follow_its_question(read,
     assert len(corpus.usable_citing()) == usable
 
 
-def test_texts_of_a_sheet_with_too_many_articles_for_a_question_follow_their_reference(tmp_path):
-    ids = [f"A{number}" for number in range(1, 53)]
-    index = LegiIndex(order={CODE: ids}, numbers={CODE: {f"L1-{number}": f"A{number}" for number in range(1, 53)}})
-    draft = Draft(name="sheets", language="fr")
-    for article_id in ids:
-        draft.add_article("codes", article_id=article_id, title="", text="Texte.", path=(CODE,))
-    content = sheet(
-        "F20",
-        "Un casque ?",
-        element("Texte", section("Chapitre", "Au travail")),
-        reference("Code du vélo : articles L1-1 à L1-50", "Gants"),
-        reference("Code du vélo : articles L1-51 à L1-52", "Bottes"),
+def test_texts_of_a_sheet_with_too_many_articles_for_a_question_follow_their_reference(of_long_code):
+    body = element("Texte", section("Chapitre", "Au travail"))
+    references = (
+        reference(f"{CODE} : articles {of}", to) for of, to in (("L1-1 à L1-50", "Gants"), ("L1-51 à L1-52", "Bottes"))
     )
-    (tmp_path / "particuliers").mkdir()
-    (tmp_path / "particuliers" / "F20.json").write_text(json.dumps(content), encoding="utf-8")
-    draft_fact_sheets(draft, tmp_path, index)
-    corpus = draft.corpus()
+    corpus = of_long_code(sheet("F20", "Un casque ?", body, *references))
     assert main_questions(corpus) == []
     assert [(text.citing_id, text.question_id) for text in corpus.usable_citing()] == [
         ("F20-reference-1", "F20-reference-1"),

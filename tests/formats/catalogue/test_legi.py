@@ -63,22 +63,6 @@ def test_codes_come_in_the_order_of_their_files_each_with_its_own_order(read):
     assert index.numbers == {"Code B": {"L1": "B1"}, "Code A": {"L1": "A1", "L2": "A2"}}
 
 
-def test_a_single_file_is_a_source_too(tmp_path):
-    file = tmp_path / "velo.json"
-    file.write_text(json.dumps(code("Code du vélo", article("A1", "L1"))), encoding="utf-8")
-    draft = Draft(name="codes", language="fr")
-    draft_legi(draft, file)
-    assert [a.article_id for a in draft.corpus().articles] == ["A1"]
-
-
-def test_sections_with_equal_titles_are_one_heading(read):
-    draft, index = read(
-        code("C", section("S1", "Chapitre", article("A1", "L1")), section("S2", "Chapitre", article("A2", "L2")))
-    )
-    assert [a.path for a in draft.corpus().articles] == [("C", "Chapitre"), ("C", "Chapitre")]
-    assert index.sections == {"S1": ["A1"], "S2": ["A2"]}
-
-
 @pytest.mark.parametrize(
     ("etat", "starts", "ends", "kept"),
     [
@@ -111,7 +95,7 @@ def test_plain_text_replaces_missing_html_and_an_article_without_text_is_left_ou
 
 def test_the_index_finds_articles_by_number_section_and_version(read):
     versions = [{"id": "A0"}, {"id": "A1"}]
-    _, index = read(
+    draft, index = read(
         code(
             "C",
             section(
@@ -120,17 +104,16 @@ def test_the_index_finds_articles_by_number_section_and_version(read):
                 article("A1", "L. 1-1", cid="C1", articleVersions=versions),
                 section("S2", "Titre", article("A2", "R**2-1 A"), cid="S2-CID"),
             ),
+            section("S3", "Livre", article("A3", "Annexe I"), article("A4", "Annexe I"), article("A5", "Annexe I")),
         )
     )
-    assert index.order == {"C": ["A1", "A2"]}
+    assert index.order == {"C": ["A1", "A2", "A3", "A4", "A5"]}
+    # A number that names several articles names none, and sections with equal titles are one heading.
+    assert {a.path for a in draft.corpus().articles} == {("C", "Livre"), ("C", "Livre", "Titre")}
     assert index.numbers == {"C": {"L1-1": "A1", "R2-1A": "A2"}}
-    assert index.sections == {"S1": ["A1", "A2"], "S2": ["A2"], "S2-CID": ["A2"]}
-    assert index.versions == {"C1": "A1", "A0": "A1", "A1": "A1", "A2": "A2"}
-
-
-def test_a_number_that_names_several_articles_names_none(read):
-    _, index = read(code("C", *(article(f"A{row}", "Annexe I") for row in range(3)), article("A3", "L1")))
-    assert index.numbers == {"C": {"L1": "A3"}}
+    assert index.sections == {"S1": ["A1", "A2"], "S2": ["A2"], "S2-CID": ["A2"], "S3": ["A3", "A4", "A5"]}
+    own = {article_id: article_id for article_id in index.order["C"]}
+    assert index.versions == {"C1": "A1", "A0": "A1", **own}
 
 
 def test_article_numbers_compare_without_stars_spaces_and_dots_but_those_between_digits():

@@ -116,50 +116,53 @@ def test_rubrics_and_texts_are_separated_for_the_whole_document(language, text, 
     assert [f"{article.rubric}: {article.text}" for article in outline.articles] == articles
 
 
-def test_headings_are_below_those_of_the_kinds_met_before():
-    outline = outline_of(
-        """
-        TÍTULO I
-        De los perros
-        CAPÍTULO I Grandes
-        Artículo 1
-        Ladran.
-        CAPÍTULO II Pequeños
-        Artículo 2
-        No.
-        TÍTULO II De los gatos
-        Artículo 3
-        Maúllan.
-        """,
-        "es",
-    )
-    first = "TÍTULO I. De los perros"
-    assert [article.path for article in outline.articles] == [
-        (first, "CAPÍTULO I Grandes"), (first, "CAPÍTULO II Pequeños"), ("TÍTULO II De los gatos",),
-    ]  # fmt: skip
-
-
-def test_styles_give_the_levels_of_headings():
-    outline = outline_of("# Dog Act\n## Barking\n### Section 1 Dogs\nBark.\n## Biting\n### Section 2\nNo.")
-    assert outline.title == "Dog Act"
-    assert found(outline) == [("Section 1", "Dogs", "Bark.", ("Barking",)), ("Section 2", "", "No.", ("Biting",))]
-
-
-def test_a_chapter_in_the_style_of_its_title_is_below_it():
-    outline = outline_of(
-        "# Title 1\n# Chapter 1\nArticle 1\nDogs bark.\n# Chapter 2\nArticle 2\nCats.\n# Title 2\nArticle 3\nNo."
-    )
-    assert [article.path for article in outline.articles] == [
-        ("Title 1", "Chapter 1"), ("Title 1", "Chapter 2"), ("Title 2",),
-    ]  # fmt: skip
-
-
-def test_headings_with_a_text_are_articles_where_no_line_begins_one():
-    outline = outline_of("# House Rules\n## Pets\n### 1.1 Dogs\nNo dogs.\n### Cats\nOne cat.")
-    assert [(article.number, article.rubric, article.path) for article in outline.articles] == [
-        ("1.1", "Dogs", ("Pets",)), ("", "Cats", ("Pets",)),
-    ]  # fmt: skip
-    assert [article.local_id for article in outline.articles] == ["1-1", "cats"]
+@pytest.mark.parametrize(
+    ("language", "text", "articles"),
+    [
+        # Each heading is below those of the kinds met before.
+        (
+            "es",
+            "TÍTULO I\nDe los perros\nCAPÍTULO I Grandes\nArtículo 1\nLadran.\nCAPÍTULO II Pequeños\nArtículo 2\nNo.\n"
+            "TÍTULO II De los gatos\nArtículo 3\nMaúllan.",
+            [
+                ("1", "TÍTULO I. De los perros", "CAPÍTULO I Grandes"),
+                ("2", "TÍTULO I. De los perros", "CAPÍTULO II Pequeños"),
+                ("3", "TÍTULO II De los gatos"),
+            ],
+        ),
+        # Styles give the levels; a chapter in the style of its title is below it.
+        (
+            "en",
+            "# Dog Act\n## Barking\n### Section 1 Dogs\nBark.\n## Biting\n### Section 2\nNo.",
+            [("1", "Barking"), ("2", "Biting")],
+        ),
+        (
+            "en",
+            "# Title 1\n# Chapter 1\nArticle 1\nDogs.\n# Chapter 2\nArticle 2\nCats.\n# Title 2\nArticle 3\nNo.",
+            [("1", "Title 1", "Chapter 1"), ("2", "Title 1", "Chapter 2"), ("3", "Title 2")],
+        ),
+        # Headings with a text are articles where no line begins one, and articles that hold sections are headings.
+        (
+            "en",
+            "# House Rules\n## Pets\n### 1.1 Dogs\nNo dogs.\n### Cats\nOne cat.",
+            [("1-1", "Pets"), ("cats", "Pets")],
+        ),
+        (
+            "en",
+            "Article I Dogs\nSection 1\nBark.\nSection 2\nBite.\nArticle II Cats\nSection 3\nNo.",
+            [("1", "Article I Dogs"), ("2", "Article I Dogs"), ("3", "Article II Cats")],
+        ),
+        # An annex with articles is a heading.
+        (
+            "en",
+            "Part 1\nArticle 1\nDogs bark.\nAnnex\nCats\nArticle 1\nNo cat barks.",
+            [("1", "Part 1"), ("1_2", "Annex. Cats")],
+        ),
+    ],
+)
+def test_articles_stand_below_their_headings(language, text, articles):
+    outline = outline_of(text, language)
+    assert [(article.local_id, *article.path) for article in outline.articles] == articles
 
 
 def test_numbers_alone_begin_articles_where_they_go_on_from_one_to_the_next():
@@ -198,13 +201,6 @@ def test_rubrics_stand_above_the_numbers_of_most_articles(language, text, articl
     assert [f"{article.rubric}: {article.text}" for article in outline.articles] == articles
 
 
-def test_articles_that_hold_sections_are_headings():
-    outline = outline_of("Article I Dogs\nSection 1\nBark.\nSection 2\nBite.\nArticle II Cats\nSection 3\nNo.")
-    assert [(article.number, article.path) for article in outline.articles] == [
-        ("Section 1", ("Article I Dogs",)), ("Section 2", ("Article I Dogs",)), ("Section 3", ("Article II Cats",)),
-    ]  # fmt: skip
-
-
 def test_annexes_and_final_provisions_are_articles_outside_the_headings():
     outline = outline_of(
         "TÍTULO I\nArtículo 1. Perros\nLadran.\nDisposición final primera. Gatos\nNo.\nANEXO I\nTabla\nperro | 5",
@@ -216,14 +212,6 @@ def test_annexes_and_final_provisions_are_articles_outside_the_headings():
         ("ANEXO I", "", "Tabla\nperro | 5", ()),
     ]
     assert [article.local_id for article in outline.articles] == ["1", "disposición-final-primera", "anexo-i"]
-
-
-def test_an_annex_with_articles_is_a_heading():
-    outline = outline_of("Part 1\nArticle 1\nDogs bark.\nAnnex\nCats\nArticle 1\nNo cat barks.")
-    assert [(article.local_id, article.path) for article in outline.articles] == [
-        ("1", ("Part 1",)),
-        ("1_2", ("Annex. Cats",)),
-    ]
 
 
 def test_a_table_of_contents_is_left_out():

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from statgraph.config import GnnConfig
-from statgraph.errors import RunError, UsageError
+from statgraph.errors import RunError
 from statgraph.graph.gnn.encoder import GraphEncoder, read_graph_encoder, write_graph_encoder
 from statgraph.registry import LAYERS
 
@@ -122,24 +122,6 @@ def test_the_papers_width_has_the_papers_number_of_parameters(layer, millions):
     with torch.device("meta"):
         encoder = new_encoder(layer=layer, layers=3, heads=8, residual=False, expansion=4, width=768)
     assert round(sum(parameter.numel() for parameter in encoder.parameters()) / 1e6) == millions
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("layer", "gatt"), ("layers", 0), ("dropout", 1.0), ("dropout", -0.1), ("heads", 3)]
-)
-def test_wrong_settings_are_refused(name, value):
-    with pytest.raises(UsageError, match=rf"^gnn\.{name}: .*{value}"):
-        new_encoder(**{name: value})
-
-
-@pytest.mark.cuda
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-def test_cuda_gives_what_the_cpu_gives(random_block):
-    encoder = new_encoder(layers=1)
-    nodes, block = torch.randn(7, 4), random_block()
-    here = encoder(nodes, [block])
-    there = encoder.cuda()(nodes.cuda(), [block.to(torch.device("cuda"))])
-    assert torch.allclose(there.cpu(), here, atol=1e-5)
 
 
 @pytest.mark.parametrize("layer", ["qabisar", "qabisar-v2", "gatv2", "gat"])

@@ -16,7 +16,7 @@ from statgraph.registry import LAYERS
 
 ATTENTION_LAYERS = ("qabisar", "qabisar-v2", "gatv2", "gat")
 
-GUIDE = Path(__file__).parents[2] / "docs" / "extending.md"
+GUIDE = Path(__file__).parents[3] / "docs" / "extending.md"
 OF_THE_GUIDE = "guide_layer:MaximumLayer"
 NAMES = (*LAYERS.built_in, OF_THE_GUIDE)
 

@@ -1,9 +1,11 @@
 import subprocess
 import sys
 
+import faiss
 import numpy as np
 import pytest
 
+from statgraph import artifacts
 from statgraph.config import IndexConfig
 from statgraph.errors import RunError, UsageError
 from statgraph.law.allowed_rows import AllowedRows
@@ -43,17 +45,18 @@ def test_saved_index_comes_back(tmp_path, unit_vectors):
 
 
 @pytest.mark.parametrize(
-    ("queries", "k", "error", "said"),
+    ("queries", "limits", "error", "message"),
     [
-        (np.ones(2), 1, RunError, r"queries: shape \(.*width 2; "),
-        (np.ones((1, 3)), 1, RunError, r"queries: shape \(.*width 2; "),
-        (np.array([[np.nan, 1]]), 1, RunError, "queries: .* not finite; "),
-        (np.ones((1, 2)), 0, UsageError, "k: must be at least 1"),
+        (np.ones((1, 2)), (1, AllowedRows.checked([0], 6)), UsageError, "allowed rows of 6 articles"),
+        (np.ones(2), (1,), RunError, r"queries: shape \(.*width 2; "),
+        (np.ones((1, 3)), (1,), RunError, r"queries: shape \(.*width 2; "),
+        (np.array([[np.nan, 1]]), (1,), RunError, "queries: .* not finite; "),
+        (np.ones((1, 2)), (0,), UsageError, "k: must be at least 1"),
     ],
 )
-def test_what_cannot_be_searched_for_is_refused(compass, queries, k, error, said):
-    with pytest.raises(error, match=f"^{said}"):
-        ArticleIndex.build(compass, COMPASS_IDS, device="cpu").search(queries.astype(np.float32), k)
+def test_what_cannot_be_searched_for_is_refused(compass, queries, limits, error, message):
+    with pytest.raises(error, match=f"^{message}"):
+        ArticleIndex.build(compass, COMPASS_IDS, device="cpu").search(queries.astype(np.float32), *limits)
 
 
 @pytest.mark.parametrize("order", ["import faiss, torch", "import torch, faiss"])
@@ -114,7 +117,76 @@ def test_scores_of_chosen_rows_are_those_of_a_search(tied_index, clustered):
         assert tied_index.scores(query, ranked.rows[::-1]).tolist() == ranked.scores[::-1].tolist()
 
 
-def test_allowed_rows_of_another_corpus_are_refused(compass):
-    index = ArticleIndex.build(compass, COMPASS_IDS, device="cpu")
-    with pytest.raises(UsageError, match=r"^allowed rows of 6 articles"):
-        index.search(compass, 1, AllowedRows.checked([0], 6))
+@pytest.fixture
+def saved(tmp_path, compass):
+    """Return the folder of an index of three articles."""
+    ArticleIndex.build(compass[:3], ["A", "B", "C"], device="cpu").save(tmp_path / "index")
+    return tmp_path / "index"
+
+
+def refused(folder, said: str) -> None:
+    with pytest.raises(RunError, match=rf"^{folder}.*{said}") as error:
+        ArticleIndex.load(folder)
+    assert "\n" not in str(error.value)
+
+
+def test_folder_says_what_it_holds(saved):
+    assert sorted(path.name for path in saved.iterdir()) == ["ids.json", "index.faiss", "manifest.json"]
+    manifest = artifacts.read_json(saved / "manifest.json")
+    assert (manifest["kind"], manifest["articles"], manifest["width"]) == ("flat", 3, 2)
+    assert manifest["metric"] == "inner product of unit vectors"
+    assert manifest["versions"]["faiss"] == faiss.__version__
+
+
+def put(folder, index, vectors) -> None:
+    """Put an index of FAISS's in the place of the folder's."""
+    index.add(vectors)
+    faiss.write_index(index, str(folder / "index.faiss"))
+
+
+@pytest.mark.parametrize("name", ["", "index.faiss", "ids.json", "manifest.json"])
+def test_a_missing_folder_or_file_is_refused(saved, name):
+    if not name:
+        refused(saved / "none", ": no such index folder; ")
+    else:
+        (saved / name).unlink()
+        refused(saved, f"{name}: missing; ")
+
+
+@pytest.mark.parametrize("kept", [0, 3, 20, -1])
+def test_cut_off_vectors_are_refused(saved, kept):
+    whole = (saved / "index.faiss").read_bytes()
+    (saved / "index.faiss").write_bytes(whole[:kept])
+    refused(saved, r"index\.faiss: damaged, FAISS cannot read it; ")
+
+
+def test_vectors_that_are_not_the_index_s_are_refused(saved, compass):
+    altered = bytearray((saved / "index.faiss").read_bytes())
+    altered[-8:] = np.array([3, 4], dtype="<f4").tobytes()
+    (saved / "index.faiss").write_bytes(altered)
+    refused(saved, r": the vector of article 'C' has length 5, not 1 \(1 of 3 are wrong\); ")
+    put(saved, faiss.IndexFlatL2(2), compass)
+    refused(saved, "IndexFlatL2 with 5 vectors, expected IndexFlatIP with at least one")
+    put(saved, faiss.IndexFlatIP(2), compass)
+    refused(saved, r"index\.faiss: 5 vectors of width 2, but manifest\.json has 3 of ")
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"article_ids": 3}', ""])
+def test_damaged_ids_are_refused(saved, text):
+    (saved / "ids.json").write_text(text)
+    refused(saved, r"ids\.json: ")
+
+
+def test_ids_or_a_kind_of_another_index_are_refused(saved):
+    artifacts.write_json(saved / "ids.json", {"article_ids": ["A", "B"]})
+    refused(saved, ": 3 vectors, but 2 article ids; ")
+    for kind in ("scann", {}):
+        artifacts.write_json(saved / "manifest.json", {**artifacts.read_json(saved / "manifest.json"), "kind": kind})
+        refused(saved, rf"manifest\.json: kind '{kind}' .* this version, which has flat, ivf-pq; ")
+
+
+def test_vectors_of_any_length_come_back(tmp_path, compass):
+    index = ArticleIndex.build(3 * compass[:2], ["A", "B"], device="cpu", unit_length=False)
+    index.save(tmp_path / "index")
+    assert artifacts.read_json(tmp_path / "index" / "manifest.json")["metric"] == "inner product"
+    assert ArticleIndex.load(tmp_path / "index", device="cpu").vectors.tolist() == (3 * compass[:2]).tolist()

@@ -22,11 +22,18 @@ def build(request):
     return build
 
 
-def test_vectors_are_a_copy(compass):
+def test_scores_are_of_the_rows_that_are_given(compass):
     index = FlatIndex.build(compass, IndexConfig(), device="cpu")
-    assert (len(index), index.width) == (5, 2)
-    assert index.vectors.tolist() == compass.tolist()
-    assert not np.shares_memory(index.vectors, compass)
+    assert index.scores(compass[1], np.array([3, 0, 1])).tolist() == [-1, 0, 1]
+    with pytest.raises(RuntimeError, match="reconstruct"):
+        index.scores(compass[1], np.array([5]))
+
+
+def test_the_best_of_some_rows_go_by_row_where_they_tie():
+    vectors = np.array([[2, 0], [3, 0], [2, 5], [3, 1], [9, 9]], dtype=np.float32)
+    index = FlatIndex.build(vectors, IndexConfig(), device="cpu")
+    rows, scores = index.best_of(np.array([1, 0], dtype=np.float32), np.array([3, 2, 1, 0]), 3)
+    assert (rows.tolist(), scores.tolist()) == ([1, 3, 0], [3, 3, 2])
 
 
 @pytest.mark.parametrize("share", [None, 0.9, 0.1])
@@ -43,16 +50,6 @@ def test_the_ranking_is_that_of_a_comparison_with_every_vector(build, unit_vecto
     ):
         assert rows.tolist() == searched[own_rows].tolist()
         assert scores == pytest.approx(own_scores, rel=1e-5, abs=1e-5)
-
-
-@pytest.mark.parametrize("share", [None, 0.5])
-def test_a_question_scores_the_same_alone_and_in_a_batch(build, unit_vectors, share):
-    index, queries = build(unit_vectors(1000, 383, seed=1)), unit_vectors(50, 383, seed=2)
-    allowed = share and AllowedRows.of_mask(np.random.default_rng(3).random(1000) < share)
-    for query, together in zip(queries, index.search(queries, 100, allowed), strict=True):
-        (alone,) = index.search(query[None], 100, allowed)
-        assert alone.rows.tolist() == together.rows.tolist()
-        assert alone.scores.tolist() == together.scores.tolist()
 
 
 @pytest.mark.parametrize("k", [1, 7, 20, 300])

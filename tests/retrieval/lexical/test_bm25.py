@@ -21,34 +21,17 @@ def test_score_is_that_of_the_formula():
     assert scores.dtype == np.float32
 
 
-def test_scores_of_several_terms_add_up_and_a_repeated_term_counts_twice():
-    index = BM25(TEXTS, language="xx")
-    assert index.scores("cat dog") == pytest.approx(index.scores("cat") + index.scores("dog"))
-    assert index.scores("cat cat") == pytest.approx(2 * index.scores("cat"))
-
-
 def test_term_weights_are_the_parts_of_the_score():
     index = BM25(TEXTS, language="xx")
     cat, dog = index.scores("cat")[0], index.scores("dog")[0]
     weights = index.term_weights("cat dog cat whale", [0, 2, 1])
     assert [[part.term for part in of_text] for of_text in weights] == [["cat", "dog"], [], ["cat"]]
-    assert [part.weight for part in weights[0]] == pytest.approx([2 * cat, dog])
+    assert [part.weight for part in weights[0]] == pytest.approx([2 * cat, dog])  # a repeated term counts twice
     sums = [sum(part.weight for part in of_text) for of_text in weights]
     assert sums == pytest.approx(index.scores("cat dog cat whale")[[0, 2, 1]].tolist())
     assert index.term_weights("cat", [1]) == [[TermWeight("cat", pytest.approx(float(index.scores("cat")[1])))]]
     assert index.term_weights("", [1]) == [[]]
     assert index.term_weights("cat", []) == []
-
-
-def test_the_stemmer_of_the_language_joins_forms():
-    assert BM25(["dwellings", "lamp"], language="en").scores("dwelling")[0] > 0
-    assert BM25(["dwellings", "lamp"], language="xx").scores("dwelling")[0] == 0
-
-
-@pytest.mark.parametrize("k", [1, 2, 3, 4, 7])
-def test_ties_go_by_row_even_across_the_cut(k):
-    index = BM25(["fish", "cat", "cat", "dog", "cat", "cat", "bird"], language="xx")
-    assert index.ranking("cat", k)[0].tolist() == [1, 2, 4, 5, 0, 3, 6][:k]
 
 
 @pytest.mark.parametrize("texts", [[], ["", "..."]])
@@ -104,8 +87,8 @@ def test_an_index_serves_questions_with_and_without_their_stop_words(tmp_path):
         counted = TermStatistics(texts, language="en", stop_words=stop_words)
         for of_texts in (index, counted):
             chosen = [0, 2] if of_texts is index else [texts[0], texts[2]]
-            held = [[part.term for part in parts] for parts in of_texts.term_weights("the lamp", chosen)]
-            assert held == ([["lamp", "the"], ["the"]] if stop_words else [["lamp"], []])
+            shown = [[part.term for part in parts] for parts in of_texts.term_weights("the lamp", chosen)]
+            assert shown == ([["lamp", "the"], ["the"]] if stop_words else [["lamp"], []])
 
 
 @pytest.mark.parametrize(
@@ -126,7 +109,7 @@ def test_a_damaged_index_is_refused(tmp_path, name, damage):
             path.write_text(path.read_text().replace('"num_docs": 4', '"num_docs": 5'))
     elif damage != "missing":
         path.write_bytes(content[: len(content) // 2] if damage == "short" else b"")
-    with pytest.raises(RunError, match="delete the folder") as refused:
+    with pytest.raises(RunError, match="train the run again") as refused:
         BM25.read(tmp_path, language="en")
     assert "\n" not in str(refused.value)
 
@@ -139,7 +122,7 @@ def test_a_damaged_entry_of_an_index_is_refused(tmp_path, part, changes):
     BM25(["cat", "dog", "fish"], language="en").write(tmp_path)
     path = tmp_path / f"{part}.index.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-    with pytest.raises(RunError, match=r"^.* not readable \(.*\); delete the folder"):
+    with pytest.raises(RunError, match=r"^.* not readable \(.*\); train the run again"):
         BM25.read(tmp_path, language="en")
 
 

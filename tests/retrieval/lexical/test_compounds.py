@@ -8,37 +8,30 @@ from statgraph.retrieval.lexical.compounds import Compounds
 LAW = ("Frist zur Kündigung eines Vertrags", "Miete und Nachbar", "Recht auf ein Grundstück", "unter dem Halt")
 
 
-def parts(word, language="de", texts=LAW):
-    return Compounds(language, {term for text in texts for term in analyser(language)(text)}).parts(word)
-
-
 @pytest.mark.parametrize(
-    ("word", "expected"),
+    ("word", "expected", "language", "texts"),
     [
-        ("kündigungsfrist", ("kundig", "frist")),
-        ("vertragsrecht", ("vertrag", "recht")),
-        ("mietvertrag", ("miet", "vertrag")),
-        ("nachbargrundstück", ("nachbar", "grundstuck")),
-        ("mietvertragskündigungsfrist", ("miet", "vertrag", "kundig", "frist")),
-        ("frist", ()),  # no compound
-        ("fristverlängerung", ()),  # a part that the law does not have
-        ("unterhalt", ()),  # of a stop word
-        ("recht2frist", ()),
+        ("kündigungsfrist", ("kundig", "frist"), "de", LAW),
+        ("vertragsrecht", ("vertrag", "recht"), "de", LAW),
+        ("mietvertrag", ("miet", "vertrag"), "de", LAW),
+        ("nachbargrundstück", ("nachbar", "grundstuck"), "de", LAW),
+        ("mietvertragskündigungsfrist", ("miet", "vertrag", "kundig", "frist"), "de", LAW),
+        ("frist", (), "de", LAW),  # no compound
+        ("fristverlängerung", (), "de", LAW),  # a part that the law does not have
+        ("unterhalt", (), "de", LAW),  # of a stop word
+        ("recht2frist", (), "de", LAW),
+        # As few parts as possible, the last as long as possible.
+        ("kaufvertragsrecht", ("kaufvertrag", "recht"), "de", ("Kauf", "Vertrag", "Recht", "Kaufvertrag")),
+        ("kaufvertragsrecht", ("kauf", "vertragsrecht"), "de", ("Kauf", "Vertrag", "Recht", "Vertragsrecht")),
+        # Only some languages write compounds as one word.
+        ("huurovereenkomst", ("huur", "overeenkomst"), "nl", ("huur", "overeenkomst")),
+        ("lamplight", (), "en", ("lamp", "light")),
+        ("lamplight", (), "xx", ("lamp", "light")),
     ],
 )
-def test_a_compound_has_the_laws_words_as_parts(word, expected):
-    assert parts(word) == expected
-
-
-def test_the_fewest_and_longest_parts_are_taken():
-    assert parts("kaufvertragsrecht", texts=("Kauf", "Vertrag", "Recht", "Kaufvertrag")) == ("kaufvertrag", "recht")
-    assert parts("kaufvertragsrecht", texts=("Kauf", "Vertrag", "Recht", "Vertragsrecht")) == ("kauf", "vertragsrecht")
-
-
-def test_only_languages_that_write_compounds_as_one_word_have_them():
-    assert parts("huurovereenkomst", "nl", ("huur", "overeenkomst")) == ("huur", "overeenkomst")
-    assert parts("lamplight", "en", ("lamp", "light")) == ()
-    assert parts("lamplight", "xx", ("lamp", "light")) == ()
+def test_a_compound_has_the_laws_words_as_parts(word, expected, language, texts):
+    terms = {term for text in texts for term in analyser(language)(text)}
+    assert Compounds(language, terms).parts(word) == expected
 
 
 def test_questions_find_parts_and_compounds(tmp_path):
@@ -47,11 +40,11 @@ def test_questions_find_parts_and_compounds(tmp_path):
     assert (plain.scores("Frist") > 0).tolist() == [False, True, False]
     assert (index.scores("Frist") > 0).tolist() == [True, True, False]
     assert (plain.scores("Kündigungsfrist") > 0).tolist() == [True, False, False]
-    found = index.scores("Kündigungsfrist")
-    assert (found > 0).tolist() == [True, True, False]
-    assert found[0] > found[1]
+    scores = index.scores("Kündigungsfrist")
+    assert (scores > 0).tolist() == [True, True, False]
+    assert scores[0] > scores[1]
     weights = index.term_weights("Kündigungsfrist", [0, 1])
-    assert [sum(part.weight for part in of_text) for of_text in weights] == pytest.approx(found[:2].tolist())
+    assert [sum(part.weight for part in of_text) for of_text in weights] == pytest.approx(scores[:2].tolist())
     assert {part.term for part in weights[1]} == {"kündigungs", "frist"}  # as they are spelt
     # A compound that the law does not have is known by its parts.
     assert index.coverage("Vertragsfrist") == 1

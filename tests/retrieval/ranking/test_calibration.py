@@ -20,9 +20,9 @@ def features(**scores):
 
 
 def test_the_evidence_of_three_hits():
-    found = features(words=[0, 4, 2], cosines=[0.75, 0.5, 0.25], citation=[0, 0, 0])
+    candidates = features(words=[0, 4, 2], cosines=[0.75, 0.5, 0.25], citation=[0, 0, 0])
 
-    known = evidence(found, np.array([2.0, 4.0, 1.0]), coverage=0.5, dense="cosines", unit=2.0)
+    known = evidence(candidates, np.array([2.0, 4.0, 1.0]), coverage=0.5, dense="cosines", unit=2.0)
 
     assert known.question.tolist() == [0.5, 0.75]
     # By score: the second, the first, the third; in units of 2. The margin is over the mean of those below.
@@ -50,11 +50,9 @@ def test_the_probability_is_the_product_of_two_logistic_functions():
     about = 1 / (1 + math.exp(-(2 * 0.5 + 1.0 - 1.0)))
     answers = [1 / (1 + math.exp(-(1 + 0.5 * 2))), 1 / (1 + math.exp(2))]
     assert CALIBRATION.probabilities(known) == pytest.approx([about * answer for answer in answers])
-
-
-def test_an_article_that_the_question_names_answers_it_whatever_its_words():
-    off_topic = Evidence(np.array([0.0, 0.0]), np.zeros((2, 6)), np.array([1.0, 0.5]))
-    assert CALIBRATION.probabilities(off_topic).tolist() == [1.0, 0.5]
+    # An article that the question names answers it whatever its words.
+    named = Evidence(np.array([0.0, 0.0]), np.zeros((2, 6)), np.array([1.0, 0.5]))
+    assert CALIBRATION.probabilities(named).tolist() == [1.0, 0.5]
 
 
 def test_it_is_written_and_read(tmp_path):

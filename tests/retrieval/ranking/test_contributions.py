@@ -1,11 +1,11 @@
 import pytest
-from tests.ranking.test_ensemble import ARTICLES, Signal, ensemble
 
 from statgraph.law.allowed_rows import AllowedRows
 from statgraph.law.structure import Structure
 from statgraph.retrieval.ranking.contributions import Part, score_parts
 from statgraph.retrieval.ranking.ensemble import Ensemble
 from statgraph.retrieval.ranking.fixed import FixedRanker
+from tests.retrieval.ranking.test_ensemble import ARTICLES, Scores, ensemble
 
 
 def near(source, amount, *others):
@@ -14,8 +14,8 @@ def near(source, amount, *others):
 
 def test_the_parts_of_a_score_by_hand():
     # Scaled: words a 1 and d 0, the 2nd best of four; both votes c 1. a cites c, and d stands with c under Wells.
-    votes = Signal("votes", [0, 0, 1, 0]), Signal("more votes", [0, 0, 1, 0])
-    ranked = ensemble(Signal("words", [4, 0, 0, 3]), *votes)
+    votes = Scores("votes", [0, 0, 1, 0]), Scores("more votes", [0, 0, 1, 0])
+    ranked = ensemble(Scores("words", [4, 0, 0, 3]), *votes)
 
     of_c, of_d, of_a = score_parts(ranked, "?", [2, 3, 0], 4)
     assert of_c == [
@@ -27,15 +27,15 @@ def test_the_parts_of_a_score_by_hand():
 
 
 def test_the_best_of_a_small_signal_are_few():
-    ranked = ensemble(Signal("words", [4, 3, 2, 0]))  # the 2nd best of four has 0
+    ranked = ensemble(Scores("words", [4, 3, 2, 0]))  # the 2nd best of four has 0
     (of_c,) = score_parts(ranked, "?", [2], 4)
     assert [part.source for part in of_c] == ["cited_by"]
 
 
 def test_only_what_is_ranked_has_parts():
-    ranked = ensemble(Signal("words", [4, 0, 0, 3]))
+    ranked = ensemble(Scores("words", [4, 0, 0, 3]))
     assert score_parts(ranked, "?", [1], 4) == [[]]
-    assert score_parts(ensemble(Signal("words", [0, 0, 0, 0])), "?", [1], 4) == [[]]
+    assert score_parts(ensemble(Scores("words", [0, 0, 0, 0])), "?", [1], 4) == [[]]
     among = AllowedRows.checked([2, 3], 4)
     assert score_parts(ranked, "?", [0, 3], 4, among) == [[], [near("words", 1, 1), near("section", 0.3, 1, 3)]]
 
@@ -49,31 +49,25 @@ class Trees:
     def __init__(self, fixed):
         self._fixed = fixed
 
-    def contributions(self, found):
-        parts = self._fixed.contributions(found)
-        parts[:, found.names.index(("sum", "rank"))] = 0.25
-        parts[:, found.names.index(("article", "length"))] = 0.125
+    def contributions(self, candidates):
+        parts = self._fixed.contributions(candidates)
+        parts[:, candidates.names.index(("sum", "rank"))] = 0.25
+        parts[:, candidates.names.index(("article", "length"))] = 0.125
         parts[:, -1] = -9
         return parts
 
-    def scores(self, found):
-        return self.contributions(found).sum(axis=1)
+    def scores(self, candidates):
+        return self.contributions(candidates).sum(axis=1)
 
 
-def test_what_every_candidate_is_given_comes_last():
+def test_what_every_candidate_is_given_comes_last_with_what_keeps_an_article_first():
     fixed = FixedRanker({"words": 1.0})
-    ranked = Ensemble([Signal("words", [4, 0, 0, 2])], Structure.of(ARTICLES), fixed, weights=[1], depth=4, near=0)
+    ranked = Ensemble([Scores("words", [4, 0, 0, 2])], Structure.of(ARTICLES), fixed, weights=[1], depth=4, near=0)
     ranked.ranker = Trees(fixed)
     (of_a,) = score_parts(ranked, "?", [0], 4)
     assert of_a[-3:] == [near("all", 0.25, 1), near("article", 0.125), near("base", -9)]
-
-
-def test_what_keeps_an_article_first_belongs_to_what_it_begins_with():
-    fixed = FixedRanker({"words": 1.0})
-    ranked = Ensemble([Signal("words", [4, 0, 0, 2])], Structure.of(ARTICLES), fixed, weights=[1], depth=4, near=0)
-    ranked.ranker = Trees(fixed)
     ranked.ranker.keeps_first = True
     scores = ranked.ranker.scores
-    ranked.ranker.scores = lambda found: scores(found) + 5 * (found.rows == 0)
+    ranked.ranker.scores = lambda candidates: scores(candidates) + 5 * (candidates.rows == 0)
     of_a, of_d = score_parts(ranked, "?", [0, 3], 4)
     assert (of_a[-1], of_d[-1]) == (near("base", -4), near("base", -9))

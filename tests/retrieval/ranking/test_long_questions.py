@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from statgraph.retrieval.lexical.bm25 import BM25
-from statgraph.retrieval.ranking.long_questions import LongAnswer, asked, is_long, question_parts
-from statgraph.retrieval.signals.signal import AllScores
+from statgraph.retrieval.ranking.long_questions import is_long, long_proposal, question_batch
+from statgraph.retrieval.signals.signal import Proposal
 
 SHORT = "Who returns the deposit?"
 FILLERS = (
@@ -32,16 +32,16 @@ def bm25():
 
 
 def test_what_asks_in_the_words_of_the_law_is_read(bm25):
-    texts, (parts,) = question_parts([LETTER], bm25)
-    read = [texts[place] for place in parts.sentences]
+    batch, (parts,) = question_batch([LETTER], bm25)
+    read = [batch.texts[place] for place in parts.sentences]
     assert len(read) == 8
     assert SHORT in read
     assert read == sorted(read, key=LETTER.index)
     assert [text for text, asks in zip(read, parts.asks, strict=True) if asks] == [SHORT, FILLERS[3]]
     assert read[int(np.argmax(parts.weights(None)))] == SHORT
     # Without a word of the law, a question mark alone tells.
-    texts, (parts,) = question_parts([LETTER], None)
-    assert {SHORT, FILLERS[3]} <= {texts[place] for place in parts.sentences}
+    batch, (parts,) = question_batch([LETTER], None)
+    assert {SHORT, FILLERS[3]} <= {batch.texts[place] for place in parts.sentences}
 
 
 def test_a_question_mark_is_worth_two_and_a_half_deviations():
@@ -49,31 +49,31 @@ def test_a_question_mark_is_worth_two_and_a_half_deviations():
     weak = ["The first is weak.", "The second is weak too.", "Is this weak?"]
     strong = [f"Sentence number {place} tells something." for place in range(9)]
     words = SimpleNamespace(scores=lambda text: np.array([math.sqrt(len(text)) * (text in strong)]))
-    texts, (parts,) = question_parts([" ".join([*weak, *strong])], words)
-    read = [texts[place] for place in parts.sentences]
+    batch, (parts,) = question_batch([" ".join([*weak, *strong])], words)
+    read = [batch.texts[place] for place in parts.sentences]
     assert read[0] == weak[2]
     assert set(read[1:]) < set(strong)
 
 
 @pytest.mark.parametrize("question", [SHORT, "word " * 59, "", "Why? Why? Why? Why?"])
 def test_a_short_question_or_one_of_few_sentences_is_read_whole(question, bm25):
-    texts, (parts,) = question_parts([question], bm25)
-    assert (texts, len(parts.sentences), is_long(question)) == ([question], 0, False)
+    batch, (parts,) = question_batch([question], bm25)
+    assert (batch.texts, len(parts.sentences), is_long(question)) == ([question], 0, False)
 
 
 def test_each_question_is_followed_by_its_sentences(bm25):
-    texts, all_parts = question_parts([SHORT, LETTER, SHORT], bm25)
+    batch, all_parts = question_batch([SHORT, LETTER, SHORT], bm25)
     assert [parts.whole for parts in all_parts] == [0, 1, 10]
-    assert [texts[parts.whole] for parts in all_parts] == [SHORT, LETTER, SHORT]
+    assert [batch.texts[parts.whole] for parts in all_parts] == [SHORT, LETTER, SHORT]
     assert all_parts[1].sentences == range(2, 10)
     assert is_long(LETTER)
-    assert asked(texts, all_parts, wholes=False).sentences == {1: range(2, 10)}
-    assert asked(texts, all_parts, wholes=True).sentences == {}
-    assert all_parts[1].of(list(range(20))) == list(range(2, 10))
+    assert batch.sentences == {1: range(2, 10)}
+    assert question_batch([SHORT, LETTER], bm25, wholes=True)[0].sentences == {}
+    assert question_batch([SHORT, LETTER], bm25, by_sentence=False)[0].texts == [SHORT, LETTER]
 
 
 def test_the_sentence_nearest_to_the_law_weighs_most():
-    _, (parts,) = question_parts([LETTER], None)
+    _, (parts,) = question_batch([LETTER], None)
     best_scores = np.array([0.8, 0.9, *[0.8] * 6])
     exponents = ((best_scores - best_scores.mean()) / best_scores.std()) ** 3 * 0.6 + 0.5 * parts.asks
     expected = np.exp(exponents) / np.exp(exponents).sum()
@@ -85,26 +85,26 @@ def test_the_sentence_nearest_to_the_law_weighs_most():
     assert weights[parts.asks][0] / weights[~parts.asks][0] == pytest.approx(math.exp(0.5))
 
 
-def answer(*scores, confidence=1.0):
-    return AllScores(np.array(scores, dtype=np.float32), confidence)
+def proposal(*scores, confidence=1.0):
+    return Proposal.from_scores(np.array(scores, dtype=np.float32), 10, None, confidence)
 
 
 def test_sentences_by_weight_the_best_and_some_of_the_whole():
-    sentences = [answer(0, 10, 0, 0, confidence=0.5), answer(0, 0, 5, 0)]
-    long = LongAnswer(answer(4, 0, 2, 0), sentences, np.array([0.75, 0.25]), 2)
-    ranked = long.best(10, None)
+    sentences = [proposal(0, 10, 0, 0, confidence=0.5), proposal(0, 0, 5, 0)]
+    long = long_proposal(proposal(4, 0, 2, 0), sentences, np.array([0.75, 0.25]), k=10, scale_depth=2)
     # 0 is the second of each: 2 of the whole, 5 of the best, and the floor of a sentence, which proposes one article.
     # The whole counts 0.5 * (1 - 0.75). Article 0: 0.125 * 1 + 0.5 * (0 - 5) / 5; 1: 0.125 * -1 + 0.5 * 1 + 0.75; 2:
     # 0.125 * 0 + 0.5 * 0 + 0.25.
-    assert ranked.rows.tolist() == [1, 2, 0]
-    assert ranked.scores == pytest.approx([1.125, 0.25, -0.375])
+    assert long.candidates.rows.tolist() == [1, 2, 0]
+    assert long.candidates.scores == pytest.approx([1.125, 0.25, -0.375])
     assert long.scores(np.array([0, 3])) == pytest.approx([-0.375, -0.125 - 0.5])
     assert long.floor == pytest.approx(-0.625)
     assert long.confidence == 1  # as sure as of the sentence that it is surest of
 
 
 def test_what_nobody_proposes():
-    long = LongAnswer(answer(0, 0), [answer(0, 0), answer(0, 0)], np.array([0.5, 0.5]), 2)
-    assert len(long.best(5, None).rows) == 0
+    nothing = proposal(0, 0)
+    long = long_proposal(nothing, [nothing, nothing], np.array([0.5, 0.5]), k=5, scale_depth=2)
+    assert len(long.candidates.rows) == 0
     assert long.scores(np.array([0, 1])).tolist() == [0, 0]
     assert long.floor == 0

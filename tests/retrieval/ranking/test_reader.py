@@ -2,7 +2,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from tests.ranking.test_ensemble import ARTICLES, Signal, ensemble
 
 from statgraph import Retriever
 from statgraph.encoders.tiny import write_tiny_backbone
@@ -11,6 +10,7 @@ from statgraph.retrieval.ranking.contributions import score_parts
 from statgraph.retrieval.ranking.reader import Reader, load_cross_encoder
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
+from tests.retrieval.ranking.test_ensemble import ARTICLES, Scores, ensemble
 
 QUESTION = "Who taxes my fences?"
 
@@ -22,13 +22,13 @@ class Store:
 
 def reading(most, **scores):
     """Return a reader that gives a text the score of its first letter."""
-    asked = []
+    batches = []
 
     def predict(pairs):
-        asked.append([text for _, text in pairs])
-        return np.array([scores.get(text.split("\n")[-1][0], 0) for text in asked[-1]], dtype=np.float32)
+        batches.append([text for _, text in pairs])
+        return np.array([scores.get(text.split("\n")[-1][0], 0) for text in batches[-1]], dtype=np.float32)
 
-    return SimpleNamespace(reader=Reader(predict, Store(), most), asked=asked)
+    return SimpleNamespace(reader=Reader(predict, Store(), most), batches=batches)
 
 
 def test_reading_adds_its_standardised_score_on_the_scale_of_the_others():
@@ -41,17 +41,17 @@ def test_reading_adds_its_standardised_score_on_the_scale_of_the_others():
 def test_what_reads_all_alike_or_one_article_alone_adds_nothing():
     assert not reading(3).reader.amounts("?", np.arange(4), np.arange(4, dtype=np.float32)).any()
     alone = reading(3, L=3)
-    assert (alone.reader.amounts("?", np.array([2]), np.ones(1, np.float32)).tolist(), alone.asked) == ([0], [])
+    assert (alone.reader.amounts("?", np.array([2]), np.ones(1, np.float32)).tolist(), alone.batches) == ([0], [])
 
 
 def test_the_reader_is_the_last_step_of_a_ranking_and_a_part_of_the_score():
-    ranked = ensemble(Signal("words", [4, 3.5, 0, 3]), Signal("votes", [0, 0, 1, 0]))
+    ranked = ensemble(Scores("words", [4, 3.5, 0, 3]), Scores("votes", [0, 0, 1, 0]))
     (before,) = ranked.rank(["?"], 4)
     reader = reading(2, L=1)
     ranked.reader = reader.reader
     (after,) = ranked.rank(["?"], 4)
     (first,) = ranked.rank(["?"], 1)
-    assert len(reader.asked[0]) == 2
+    assert len(reader.batches[0]) == 2
     assert after.rows[0] == first.rows[0]  # the reader reads as many for one hit as for four
     parts = score_parts(ranked, "?", after.rows.tolist(), 4)
     assert [sum(part.amount for part in of) for of in parts] == pytest.approx(after.scores.tolist())

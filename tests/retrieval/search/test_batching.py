@@ -127,14 +127,6 @@ def test_closing_answers_what_waits_and_takes_no_more():
     batcher.close()
 
 
-def test_a_with_block_closes():
-    with QuestionBatcher(Recorder()) as batcher:
-        future = batcher.submit("a", 1)
-    assert future.done()
-    with pytest.raises(BatcherClosedError):
-        batcher.search("b")
-
-
 def test_closing_from_a_callback_does_not_wait_for_itself():
     batcher = QuestionBatcher(Recorder())
     done = threading.Event()

@@ -10,7 +10,7 @@ from statgraph.retrieval.search.engine_index import EngineIndex, write_to_engine
 from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs import parts
 from statgraph.runs.article_store import ArticleStore
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def address(tmp_path) -> EngineAddress:
 class TestEveryEngineOfARun:
     def test_an_engine_answers_as_the_run_s_own_index_does(self, dense_run, address):
         own = Retriever.load(dense_run, device="cpu")
-        summary = write_to_engine(Run.read(dense_run), address, IndexConfig())
+        summary = write_to_engine(RunFolder.read(dense_run), address, IndexConfig())
         assert (summary.written.articles, summary.written.changed, summary.written.removed) == (3, 3, 0)
         (dense_run / parts.INDEX / "index.faiss").unlink()  # a reader of an engine does without it
         from_engine = Retriever.load(dense_run, device="cpu", engine=address)
@@ -36,17 +36,17 @@ class TestEveryEngineOfARun:
         assert from_engine.explain("deposit", own.search("deposit")) == own.explain("deposit", own.search("deposit"))
 
     def test_a_run_that_was_trained_or_updated_since_is_refused(self, dense_run, address):
-        write_to_engine(Run.read(dense_run), address, IndexConfig())
+        write_to_engine(RunFolder.read(dense_run), address, IndexConfig())
         manifest = dense_run / artifacts.MANIFEST
         artifacts.write_json(manifest, artifacts.read_json(manifest) | {"updates": [{"added": 1}]})
         with pytest.raises(EngineError, match="another run"):
             Retriever.load(dense_run, device="cpu", engine=address)
-        write_to_engine(Run.read(dense_run), address, IndexConfig())
+        write_to_engine(RunFolder.read(dense_run), address, IndexConfig())
         assert Retriever.load(dense_run, device="cpu", engine=address).search("deposit", 1)[0].article_id == "D1"
 
     def test_a_run_without_vectors_is_refused(self, bm25_run, address):
         with pytest.raises(RunError, match="BM25"):
-            write_to_engine(Run.read(bm25_run), address, IndexConfig())
+            write_to_engine(RunFolder.read(bm25_run), address, IndexConfig())
         with pytest.raises(RunError, match="without engine"):
             Retriever.load(bm25_run, device="cpu", engine=address)
 
@@ -59,8 +59,8 @@ class TestEveryEngineOfARun:
 
     def test_columns_are_those_of_the_stored_articles(self, dense_run, address):
         np.save(dense_run / "articles.dates.npy", np.array([[1, 5], [0, 9], [7, 9]], dtype=np.int32))
-        write_to_engine(Run.read(dense_run), address, IndexConfig())
-        engine = EngineIndex.open(Run.read(dense_run), address)
+        write_to_engine(RunFolder.read(dense_run), address, IndexConfig())
+        engine = EngineIndex.open(RunFolder.read(dense_run), address)
         for day in (0, 5, 7):
             allowed = ArticleStore(dense_run).in_force(day)
             ((rows, _),) = engine.search(np.ones((1, 2), dtype=np.float32), 3, allowed)

@@ -127,7 +127,7 @@ def test_a_run_that_kept_no_inputs_says_so(graph_run, tmp_path):
     hits = retriever.search(QUESTION, k=2)
     for hit, why in zip(hits, retriever.explain(QUESTION, hits), strict=True):
         assert (why.score, why.own_text_score, why.neighbours) == (hit.score, None, ())
-        assert why.note.endswith("did not save its graph encoder's inputs; train the run again")
+        assert why.note.endswith("graph_inputs: missing; train the run again")
 
 
 def test_inputs_of_another_graph_are_not_taken_for_an_explanation(graph_run, tmp_path):
@@ -199,11 +199,6 @@ def test_an_ensemble_ranks_again_as_many_as_were_asked_for(ensemble, monkeypatch
     assert asked == [700, 3]
 
 
-def test_an_ensemble_opens_its_articles_once(ensemble):
-    (citation,) = [signal for signal in ensemble._ranker.signals if signal.kind == "citation"]
-    assert citation._store is ensemble.articles
-
-
 def test_a_hit_of_another_search_says_so(ensemble):
     hits = ensemble.search(BRIDGES)
     (why, other) = ensemble.explain(BRIDGES, [hits[0], hits[1]], among=np.array([0, 3]))
@@ -211,13 +206,3 @@ def test_a_hit_of_another_search_says_so(ensemble):
     assert "another search" in why.note
     (why,) = ensemble.explain(BRIDGES, [replace(hits[0], score=0.5)])
     assert "another search" in why.note
-
-
-def test_an_ensemble_explains_its_own_hits_once(ensemble):
-    hit = ensemble.search(BRIDGES)[0]
-    assert ensemble.explain(BRIDGES, []) == []
-    ensemble.prepare_explanations()
-    with pytest.raises(UsageError, match="twice"):
-        ensemble.explain(BRIDGES, [hit, hit])
-    with pytest.raises(UsageError, match="not in the run"):
-        ensemble.explain(BRIDGES, [replace(hit, article_id="Z9")])

@@ -10,7 +10,7 @@ from statgraph.errors import RunError
 from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.retrieval.search.graph_run import GraphExplainer, enriched_article_vectors, load_graph_run
 from statgraph.runs.article_store import ArticleStore
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 
 @pytest.mark.parametrize(
@@ -27,11 +27,11 @@ from statgraph.runs.run import Run
 def test_the_kept_inputs_give_the_vectors_of_the_index_again(train_town, settings):
     folder = train_town("qabisar", *settings)
     vectors = ArticleIndex.load(folder / "index", device="cpu").vectors
-    np.testing.assert_allclose(enriched_article_vectors(load_graph_run(Run.read(folder))), vectors, atol=1e-6)
+    np.testing.assert_allclose(enriched_article_vectors(load_graph_run(RunFolder.read(folder))), vectors, atol=1e-6)
 
 
 def test_the_graph_is_that_of_the_corpus(train_town, town_corpus):
-    run = load_graph_run(Run.read(train_town("qabisar")))
+    run = load_graph_run(RunFolder.read(train_town("qabisar")))
     assert run.graph.article_ids == tuple(article.article_id for article in town_corpus.articles)
     assert run.graph.question_ids == tuple(question.question_id for question in town_corpus.split("train"))
     assert run.graph.corpus_hash == town_corpus.content_hash
@@ -42,7 +42,7 @@ def test_the_graph_is_that_of_the_corpus(train_town, town_corpus):
 def test_a_run_without_a_graph_is_refused(train_town):
     folder = train_town("dsr", "stage2.epochs=0")
     with pytest.raises(RunError, match=r"without a graph \(system 'dsr'\)"):
-        load_graph_run(Run.read(folder))
+        load_graph_run(RunFolder.read(folder))
 
 
 def test_a_graph_that_does_not_fit_its_inputs_is_refused(train_town, tmp_path):
@@ -51,10 +51,10 @@ def test_a_graph_that_does_not_fit_its_inputs_is_refused(train_town, tmp_path):
     lines = (folder / "graph_inputs" / "questions.jsonl").read_text().splitlines(keepends=True)
     (folder / "graph_inputs" / "questions.jsonl").write_text("".join(lines[1:]))
     with pytest.raises(RunError, match="8 vectors of type question for 7 nodes; train the run again"):
-        load_graph_run(Run.read(folder))
+        load_graph_run(RunFolder.read(folder))
     (folder / "graph_inputs" / "questions.jsonl").write_text('["q", "?", ["gone1"]]\n')
     with pytest.raises(RunError, match="its training questions cite article 'gone1', which it does not hold"):
-        load_graph_run(Run.read(folder))
+        load_graph_run(RunFolder.read(folder))
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_the_score_is_that_of_the_index_whatever_the_layer(train_town, settings)
 def test_siblings_in_order_are_neighbours_by_the_name_of_the_edge(train_town):
     folder = train_town("qabisar", "gnn.layer=gatv2", "gnn.layers=1", "graph.relations=tree,order")
     stored = ArticleStore(folder).read_all()
-    explainer = GraphExplainer(Run.read(folder), stored)
+    explainer = GraphExplainer(RunFolder.read(folder), stored)
     query = Retriever.load(folder, device="cpu")._ranker.question_vectors(["dogs?"])[0]
     (part,) = explainer.explain(query, [explainer.article_ids.index("dogs1")])
     assert {(near.node_id, near.relation) for near in part.neighbours if near.kind == "article"} == {
@@ -91,8 +91,8 @@ def test_references_are_neighbours_both_ways(train_town, referring_town):
     settings = ("gnn.layer=gatv2", "gnn.layers=1", "graph.relations=citations")
     folder = train_town("qabisar", *settings, corpus=referring_town)
     vectors = ArticleIndex.load(folder / "index", device="cpu").vectors
-    np.testing.assert_allclose(enriched_article_vectors(load_graph_run(Run.read(folder))), vectors, atol=1e-6)
-    explainer = GraphExplainer(Run.read(folder), ArticleStore(folder).read_all())
+    np.testing.assert_allclose(enriched_article_vectors(load_graph_run(RunFolder.read(folder))), vectors, atol=1e-6)
+    explainer = GraphExplainer(RunFolder.read(folder), ArticleStore(folder).read_all())
     (part,) = explainer.explain(vectors[0], [explainer.article_ids.index("dogs1")])
     assert sorted((near.node_id, near.relation) for near in part.neighbours) == [
         ("carts1", "refers_to"), ("carts2", "refers_to"), ("dogs1", "itself"), ("wells1", "referred_to_by"),
@@ -102,7 +102,7 @@ def test_references_are_neighbours_both_ways(train_town, referring_town):
 def test_a_citing_text_is_a_neighbour(train_town, cited_town):
     folder = train_town("qabisar", "gnn.layers=1", "graph.relations=bipartite,citing", corpus=cited_town)
     vectors = ArticleIndex.load(folder / "index", device="cpu").vectors
-    np.testing.assert_allclose(enriched_article_vectors(load_graph_run(Run.read(folder))), vectors, atol=1e-6)
+    np.testing.assert_allclose(enriched_article_vectors(load_graph_run(RunFolder.read(folder))), vectors, atol=1e-6)
     retriever = Retriever.load(folder, device="cpu")
     hits = retriever.search("May I keep my lamps?", k=16)
     for hit, why in zip(hits, retriever.explain("May I keep my lamps?", hits), strict=True):
@@ -116,7 +116,7 @@ def test_a_citing_text_is_a_neighbour(train_town, cited_town):
 
 def test_one_thread_at_a_time_explains(train_town, monkeypatch):
     folder = train_town("qabisar", "gnn.layer=gat")
-    explainer = GraphExplainer(Run.read(folder), ArticleStore(folder).read_all())
+    explainer = GraphExplainer(RunFolder.read(folder), ArticleStore(folder).read_all())
     query = Retriever.load(folder, device="cpu")._ranker.question_vectors(["dogs?"])[0]
     expected = explainer.explain(query, [0, 5])
     sample, at_work, most = explainer._sampler.sample, [], []

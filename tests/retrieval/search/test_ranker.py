@@ -5,11 +5,9 @@ import pytest
 
 from statgraph.encoders.inference import query_encoder
 from statgraph.errors import DependencyError, RunError
-from statgraph.law.allowed_rows import AllowedRows
-from statgraph.retrieval.lexical.bm25 import BM25
-from statgraph.retrieval.search.ranker import DenseRanker, LexicalRanker
+from statgraph.retrieval.search.ranker import DenseRanker
 from statgraph.runs import parts
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 
 HALF = np.sqrt(0.5)
 
@@ -25,12 +23,12 @@ def own_encoder(dense_run, query_encoder):
 
 def refused(run, match):
     with pytest.raises(RunError, match=match) as refusal:
-        DenseRanker(Run.read(run), device="cpu")
+        DenseRanker(RunFolder.read(run), device="cpu")
     assert "\n" not in str(refusal.value)
 
 
 def test_dense_scores_are_inner_products(dense_run):
-    ranker = DenseRanker(Run.read(dense_run), device="cpu")
+    ranker = DenseRanker(RunFolder.read(dense_run), device="cpu")
     rows, scores = zip(*ranker.rank(["deposit", "deposit notice", "notice"], 3), strict=True)
     assert [ranked.tolist() for ranked in rows] == [[0, 2, 1], [0, 1, 2], [1, 0, 2]]
     np.testing.assert_allclose(
@@ -59,24 +57,11 @@ def test_a_missing_package_is_named_as_it_is(dense_run, monkeypatch):
 
     monkeypatch.setattr(query_encoder, "_encoder", load)
     with pytest.raises(DependencyError, match=r"^onnxruntime: not installed; .* pip install '.\[onnx\]'$"):
-        DenseRanker(Run.read(dense_run), device="cpu", precision="int8")
+        DenseRanker(RunFolder.read(dense_run), device="cpu", precision="int8")
 
 
 def test_another_run_s_encoder_is_refused(dense_run, own_encoder, quick_backbone):
     shutil.rmtree(own_encoder)
     shutil.copytree(quick_backbone, own_encoder)
     with pytest.raises(RunError, match=r"^queries: shape \(1, 16\), but the index holds vectors of width 2; "):
-        DenseRanker(Run.read(dense_run), device="cpu").rank(["deposit"], 1)
-
-
-def test_dense_rankings_among_some(dense_run):
-    ranker = DenseRanker(Run.read(dense_run), device="cpu")
-    rows, scores = zip(*ranker.rank(["deposit", "notice"], 5, AllowedRows.checked([2, 1], 3)), strict=True)
-    assert [ranked.tolist() for ranked in rows] == [[2, 1], [1, 2]]
-    np.testing.assert_allclose(np.stack(scores), [[0.8, 0], [1, -0.6]], rtol=0, atol=1e-6)
-
-
-def test_lexical_rankings_among_some():
-    ranker = LexicalRanker(BM25(["deposit", "deposit keys", "keys"], language="en"))
-    rankings = ranker.rank(["deposit", "zzz"], 5, AllowedRows.checked([2, 1], 3))
-    assert [ranked.rows.tolist() for ranked in rankings] == [[1, 2], [1, 2]]
+        DenseRanker(RunFolder.read(dense_run), device="cpu").rank(["deposit"], 1)

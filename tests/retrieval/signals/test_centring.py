@@ -29,13 +29,9 @@ class Member:
         self.encoder = HeadEncoder(Base(vectors), np.eye(2), np.zeros(2), unit_length=False)
 
 
-def test_more_texts_than_are_read_at_once_have_the_same_mean(tmp_path, monkeypatch):
-    monkeypatch.setattr(centring, "_AT_ONCE", 100)
-    write_centres([Member(why=[0.0, 1.0])], ["why"] * 168, 0.5, tmp_path, tokens=True)
-    assert read_centre(tmp_path, "zero-shot@e5", 2).token == pytest.approx([0.25, 0.25])
-
-
-def test_the_mean_is_of_everyday_and_of_the_training_questions(tmp_path):
+@pytest.mark.parametrize("at_once", [100, 1000])
+def test_the_mean_is_of_everyday_and_of_the_training_questions(tmp_path, monkeypatch, at_once):
+    monkeypatch.setattr(centring, "_AT_ONCE", at_once)
     write_centres([Member(why=[0.0, 1.0])], ["why"] * 168, 0.5, tmp_path, tokens=True)
     centre = read_centre(tmp_path, "zero-shot@e5", 2)
     assert centre.question == pytest.approx([0.25, 0.25])  # 24 everyday questions in 7 languages

@@ -7,8 +7,8 @@ from statgraph.errors import RunError
 from statgraph.law.records import Article, CitingText, Question
 from statgraph.retrieval.lexical.bm25 import BM25
 from statgraph.retrieval.signals.lexical import CitingSignal, HeadingsSignal, TextSignal
-from statgraph.retrieval.signals.signal import TRAINED, ZERO_SHOT, Asked, SignalSource
-from statgraph.runs.run import CorpusFacts, Run
+from statgraph.retrieval.signals.signal import TRAINED, ZERO_SHOT, QuestionBatch, SignalSource
+from statgraph.runs.run import CorpusFacts, RunFolder
 from statgraph.systems.presets import resolve_config
 
 ARTICLES = (
@@ -29,20 +29,26 @@ def written(kind, folder, **source):
 
 
 def read(kind, folder):
-    return kind.read(folder, Run(folder.parent, RunConfig(), CorpusFacts("town", "en", "0")))
+    return kind.read(folder, RunFolder(folder.parent, RunConfig(), CorpusFacts("town", "en", "0")))
 
 
-def scores(signal, question):
-    return signal.ask(Asked([question]))[0].scores(np.arange(2)) > 0
+def proposals(signal, *questions):
+    return signal.propose(QuestionBatch(questions), 9, None)
 
 
-def test_each_signal_has_its_own_text(tmp_path):
-    for kind, question in ((TextSignal, "lamp"), (HeadingsSignal, "streets"), (CitingSignal, "road")):
-        folder = tmp_path / question
-        assert written(kind, folder, citing=CITING_TEXTS)
-        signal = read(kind, folder)
-        assert scores(signal, question).tolist() == [True, False]
-    assert not scores(read(HeadingsSignal, tmp_path / "streets"), "lamp").any()
+def rows(signal, question):
+    """Return the rows of the articles that are candidates for a question."""
+    return sorted(proposals(signal, question)[0].candidates.rows)
+
+
+@pytest.mark.parametrize(
+    ("kind", "question", "elsewhere"),
+    [(TextSignal, "lamp", "road"), (HeadingsSignal, "streets", "lamp"), (CitingSignal, "road", "lamp")],
+)
+def test_each_signal_has_its_own_text(tmp_path, kind, question, elsewhere):
+    assert written(kind, tmp_path / "signal", citing=CITING_TEXTS)
+    assert rows(read(kind, tmp_path / "signal"), question) == [0]
+    assert rows(read(kind, tmp_path / "signal"), elsewhere) == []
 
 
 def test_nothing_to_index_is_no_signal(tmp_path):
@@ -57,42 +63,38 @@ def test_indexes_of_the_articles_alone_are_copied_from_a_run_of_the_same_law(tmp
     without_articles = SignalSource((), "en", RunConfig(), reuse_from=law)
     (tmp_path / "copy").mkdir()
     assert TextSignal.write(without_articles, tmp_path / "copy")
-    assert scores(read(TextSignal, tmp_path / "copy"), "lamp").tolist() == [True, False]
+    assert rows(read(TextSignal, tmp_path / "copy"), "lamp") == [0]
     assert not (tmp_path / "copy" / "doubt.json").exists()  # it depends on the members too
     assert not CitingSignal.write(without_articles, tmp_path / "none")
 
 
-def test_what_a_question_could_score():
-    bm25 = BM25(["lamp", "well"], language="en")
-    # A term in one of two texts: ln(1 + 1.5 / 1.5); in neither: ln(1 + 2.5 / 0.5).
-    assert bm25.reachable("lamp road") == pytest.approx(np.log(2) + np.log(6))
-    assert BM25([], language="en").reachable("lamp") == 0
-
-
 def test_a_question_in_other_words_counts_less():
     bm25 = BM25(["lamp", "well"], language="en")
-    sure, doubted = (TextSignal(bm25, doubt).ask(Asked(["lamp road street"]))[0] for doubt in (0.0, 1.0))
+    # A term in one of two texts: ln(1 + 1.5 / 1.5); in neither: ln(1 + 2.5 / 0.5).
+    assert bm25.reachable("lamp road street") == pytest.approx(np.log(2) + 2 * np.log(6))
     share = bm25.scores("lamp").max() / (np.log(2) + 2 * np.log(6))
-    assert sure.confidence == 1
-    assert doubted.confidence == pytest.approx(share / 0.4)
-    assert TextSignal(bm25, 0.5).ask(Asked(["road"]))[0].confidence == 0.5
-    assert TextSignal(bm25, 1.0).ask(Asked(["?"]))[0].confidence == 1  # nothing was asked
+    for doubt, question, confidence in (
+        (0.0, "lamp road street", 1.0),
+        (1.0, "lamp road street", share / 0.4),
+        (0.5, "road", 0.5),
+        (1.0, "?", 1.0),  # no word to doubt
+    ):
+        (proposal,) = proposals(TextSignal(bm25, doubt), question)
+        assert proposal.confidence == pytest.approx(confidence)
+    assert BM25([], language="en").reachable("lamp") == 0
 
 
 def test_citing_texts_count_by_how_much_of_a_question_they_hold(tmp_path):
     written(CitingSignal, tmp_path / "citing", citing=CITING_TEXTS, questions=(Question("q", "?", "train", ("a",)),))
     signal = read(CitingSignal, tmp_path / "citing")
-    own, other = signal.ask(Asked(["who lights the road", "road to another town"]))
+    own, other = proposals(signal, "who lights the road", "road to another town")
     assert own.confidence > other.confidence > 0
     reached = signal.bm25.scores("road to another town").max() / signal.bm25.reachable("road to another town")
     assert other.confidence == pytest.approx(reached / 0.6)
-    (tmp_path / "citing" / "doubt.json").unlink()  # as runs of older versions
-    (of_old,) = read(CitingSignal, tmp_path / "citing").ask(Asked(["road to another town"]))
-    assert of_old.confidence == 1
 
 
-@pytest.mark.parametrize(("language", "found"), [("de", True), ("fr", False)])
-def test_an_ensembles_signals_read_compounds_where_a_language_has_them(tmp_path, language, found):
+@pytest.mark.parametrize(("language", "candidates"), [("de", [0, 2]), ("fr", [2])])
+def test_an_ensembles_signals_read_compounds_where_a_language_has_them(tmp_path, language, candidates):
     config = resolve_config("ensemble")
     articles = [
         Article(str(row), "", ".", ("Code", words), row)
@@ -100,20 +102,19 @@ def test_an_ensembles_signals_read_compounds_where_a_language_has_them(tmp_path,
     ]
     (tmp_path / "headings").mkdir()
     HeadingsSignal.write(SignalSource(articles, language, config), tmp_path / "headings")
-    signal = HeadingsSignal.read(tmp_path / "headings", Run(tmp_path, config, CorpusFacts("town", language, "0")))
-    assert (signal.ask(Asked(["Frist"]))[0].scores(np.arange(3)) > 0).tolist() == [found, False, True]
+    signal = HeadingsSignal.read(tmp_path / "headings", RunFolder(tmp_path, config, CorpusFacts("town", language, "0")))
+    assert rows(signal, "Frist") == candidates
 
 
 def test_questions_take_the_doubt_away(tmp_path):
-    asked = tuple(Question(f"q{number}", "?", "train", ("a",)) for number in range(20))
+    twenty = tuple(Question(f"q{number}", "?", "train", ("a",)) for number in range(20))
     for name, members, questions, doubt in (
         ("none", (Member(ZERO_SHOT),), (), 1.0),
-        ("some", (Member(ZERO_SHOT),), asked, 0.5),
+        ("some", (Member(ZERO_SHOT),), twenty, 0.5),
         ("trained", (Member(TRAINED),), (), 0.0),
     ):
         written(TextSignal, tmp_path / name, members=members, questions=questions)
-        (answer,) = read(TextSignal, tmp_path / name).ask(Asked(["road"]))
-        assert answer.confidence == 1 - doubt
+        assert proposals(read(TextSignal, tmp_path / name), "road")[0].confidence == 1 - doubt
     artifacts.write_json(tmp_path / "some" / "doubt.json", [])
     with pytest.raises(RunError, match="doubt"):
         read(TextSignal, tmp_path / "some")

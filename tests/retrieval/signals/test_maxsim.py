@@ -10,7 +10,7 @@ from statgraph.law.records import Article
 from statgraph.retrieval.signals import maxsim
 from statgraph.retrieval.signals.centring import Centre
 from statgraph.retrieval.signals.maxsim import MaxSimSignal
-from statgraph.retrieval.signals.signal import TRAINED, ZERO_SHOT, Asked, SignalSource
+from statgraph.retrieval.signals.signal import TRAINED, ZERO_SHOT, Proposal, QuestionBatch, SignalSource
 
 WORDS = {"lamp": [3.0, 0.0, 0.0], "light": [0.9, 0.1, 0.0], "well": [0.0, 2.0, 0.0], "rope": [0.0, 0.5, 0.5]}
 ARTICLES = tuple(
@@ -45,12 +45,9 @@ class Member:
         self.encoder, self.width = HeadEncoder(Words(), np.eye(3), np.zeros(3), unit_length=True), 3
         self.nearest, self.centre = np.array(nearest), Centre()
 
-    def ask(self, asked):
-        return [self] * len(asked.texts)
-
-    def best(self, k, allowed):
-        rows = [row for row in self.nearest if allowed is None or allowed.mask[row]]
-        return Ranked(np.array(rows, dtype=np.int64)[:k], np.zeros(len(rows[:k]), dtype=np.float32))
+    def propose(self, questions, k, allowed):
+        rows = self.nearest[:k] if allowed is None else self.nearest[allowed.mask[self.nearest]][:k]
+        return [Proposal(Ranked(rows, np.zeros(len(rows), dtype=np.float32)), None)] * len(questions.texts)
 
 
 def saved_in(folder, articles=ARTICLES, members=None, **source):
@@ -65,53 +62,54 @@ def signal(tmp_path):
     return MaxSimSignal.read(tmp_path, None, [Member()])
 
 
+def proposal(signal, question, allowed=None, k=9):
+    return signal.propose(QuestionBatch([question]), k, allowed)[0]
+
+
 def cosine(one, other):
     return np.dot(WORDS[one], WORDS[other]) / np.linalg.norm(WORDS[one]) / np.linalg.norm(WORDS[other])
 
 
 def test_each_word_of_the_question_counts_by_its_nearest_word(signal):
-    (answer,) = signal.ask(Asked(["light well"]))
-    ranked = answer.best(9, None)
+    well = proposal(signal, "light well")
     expected = [
         (cosine("light", "lamp") + cosine("well", "rope")) / 2,
         (cosine("light", "well") + 1) / 2,
         (1 + cosine("well", "rope")) / 2,
     ]
-    assert ranked.rows.tolist() == [2, 0, 1]
-    assert ranked.scores == pytest.approx([expected[row] for row in ranked.rows], abs=0.01)  # of 8 bits
-    assert answer.scores(np.arange(3)) == pytest.approx(expected, abs=0.01)
+    assert well.candidates.rows.tolist() == [2, 0, 1]
+    assert well.candidates.scores == pytest.approx([expected[row] for row in [2, 0, 1]], abs=0.01)  # of 8 bits
+    assert well.scores(np.arange(3)) == pytest.approx(expected, abs=0.01)
+    # What is not near has the lowest score of what is.
+    assert well.scores(np.array([3])) == well.scores(np.arange(3)).min()
+    assert proposal(signal, "light well", k=2).candidates.rows.tolist() == [2, 0]
 
 
 def test_what_questions_have_in_common_is_taken_from_each_word(signal):
     signal.member.centre = Centre(token=np.array([0, 0.5, 0], dtype=np.float32))
-    (answer,) = signal.ask(Asked(["light"]))
+    light = proposal(signal, "light")
     expected = [
         cosine("light", "lamp"),
         cosine("light", "rope") - 0.5 * np.sqrt(0.5),
         1 - 0.5 * cosine("well", "light"),
     ]
-    assert answer.best(9, None).rows.tolist() == [0, 2, 1]
-    assert answer.scores(np.arange(3)) == pytest.approx(expected, abs=0.01)
-
-
-def test_what_is_not_near_has_the_lowest_score_of_what_is(signal):
-    (answer,) = signal.ask(Asked(["light well"]))
-    lowest = answer.best(2, None).scores.min()
-    assert answer.scores(np.array([3])) == answer.scores(np.arange(3)).min() <= lowest
+    assert light.candidates.rows.tolist() == [0, 2, 1]
+    assert light.scores(np.arange(3)) == pytest.approx(expected, abs=0.01)
 
 
 def test_of_a_filter_only_what_it_allows_is_compared(signal):
-    (answer,) = signal.ask(Asked(["light well"]))
-    assert answer.best(9, AllowedRows.of_mask(np.array([False, True, False, True]))).rows.tolist() == [1]
-    assert not len(answer.best(9, AllowedRows.of_mask(np.array([False, False, False, True]))).rows)
-    assert answer.scores(np.array([0, 3])).tolist() == [0, 0]
+    some = proposal(signal, "light well", AllowedRows.of_mask(np.array([False, True, False, True])))
+    assert some.candidates.rows.tolist() == [1]
+    none = proposal(signal, "light well", AllowedRows.of_mask(np.array([False, False, False, True])))
+    assert not len(none.candidates.rows)
+    assert none.scores(np.array([0, 3])).tolist() == [0, 0]
 
 
 def test_a_question_is_read_once_for_its_tokens_and_its_vector(signal):
-    asked, encoder = Asked(["lamp well", "lamp", "well"], {0: range(1, 3)}), signal.member.encoder
-    tokens = asked.tokens(encoder)
+    questions, encoder = QuestionBatch(["lamp well", "lamp", "well"], {0: range(1, 3)}), signal.member.encoder
+    tokens = questions.tokens(encoder)
     assert [len(each) for each in tokens] == [2, 1, 1]  # the long one is not read as a whole
-    asked.vectors(encoder)
+    questions.vectors(encoder)
     assert encoder.base.read == ["lamp", "well"]
 
 
@@ -123,7 +121,7 @@ def test_it_is_of_small_laws_with_an_untrained_transformer(tmp_path, monkeypatch
     static.encoder = learnt.encoder = Words()
     assert not saved_in(tmp_path, members=[static])
     assert saved_in(tmp_path, members=[Member(), learnt])
-    monkeypatch.setattr(maxsim, "_MOST_ARTICLES", 3)
+    monkeypatch.setattr(maxsim, "_MAX_ARTICLES", 3)
     assert not saved_in(tmp_path)
     assert saved_in(tmp_path, ARTICLES[:3])
 
@@ -148,14 +146,14 @@ def test_a_fold_takes_the_tokens_of_the_whole(tmp_path, monkeypatch):
 @pytest.mark.parametrize("damage", ["missing", "no array", "another's"])
 def test_damage_is_refused(tmp_path, name, damage):
     saved_in(tmp_path)
-    content = (tmp_path / name).read_bytes()
-    (tmp_path / name).unlink()
-    if damage == "no array":
-        (tmp_path / name).write_bytes(content[: len(content) // 2])
-    if damage == "another's":
+    if damage == "missing":
+        (tmp_path / name).unlink()
+    elif damage == "no array":
+        (tmp_path / name).write_bytes(b"PK")
+    else:
         (tmp_path / "other").mkdir()
         saved_in(tmp_path / "other", ARTICLES[:2])
-        (tmp_path / name).write_bytes((tmp_path / "other" / name).read_bytes())
+        (tmp_path / "other" / name).replace(tmp_path / name)
     with pytest.raises(RunError, match="train the run again"):
         MaxSimSignal.read(tmp_path, None, [Member()])
 

@@ -4,7 +4,7 @@ import pytest
 from statgraph.config import RunConfig
 from statgraph.errors import RunError
 from statgraph.law.records import Article, Question
-from statgraph.retrieval.signals.signal import TRAINED, ZERO_SHOT, Asked, SignalSource
+from statgraph.retrieval.signals.signal import TRAINED, ZERO_SHOT, QuestionBatch, SignalSource
 from statgraph.retrieval.signals.votes import TEMPERATURE, VotesSignal
 
 VECTORS = {"lamp?": [1.0, 0.0], "well?": [0.0, 1.0], "light?": [1.0, 0.0]}
@@ -32,10 +32,10 @@ def saved(tmp_path):
 
 
 def test_near_questions_vote_for_their_articles(saved):
-    (answer,) = VotesSignal.read(saved, None, MEMBERS).ask(Asked(["light?"]))
+    (proposal,) = VotesSignal.read(saved, None, MEMBERS).propose(QuestionBatch(["light?"]), 3, None)
 
     far = np.exp(-1 / TEMPERATURE) / (1 + np.exp(-1 / TEMPERATURE))  # a cosine of 0 beside one of 1
-    assert answer.scores(np.arange(3)) == pytest.approx([1 - far, far, 1 - far])
+    assert proposal.scores(np.arange(3)) == pytest.approx([1 - far, far, 1 - far])
 
 
 def test_nobody_votes_without_questions_or_vectors(tmp_path):
@@ -48,21 +48,18 @@ def test_the_member_that_has_learnt_encodes_them(saved):
         VotesSignal.read(saved, None, MEMBERS[:1])
 
 
-def test_damage_is_refused(saved):
-    (saved / "vectors.npy").write_bytes(b"no array")
-    with pytest.raises(RunError, match="not readable"):
-        VotesSignal.read(saved, None, MEMBERS)
-
-
 @pytest.mark.parametrize(
     ("vectors", "problem"),
     [
+        (None, "not readable"),
         (np.ones((2, 3)), "vectors of width 3, where member 'learnt' has 2; train the run again"),
         (np.full((2, 2), np.nan), "arrays of another kind"),
         (np.ones(2), "arrays of another kind"),
     ],
 )
-def test_vectors_that_do_not_fit_are_refused(saved, vectors, problem):
-    np.save(saved / "vectors.npy", vectors)
+def test_damage_is_refused(saved, vectors, problem):
+    (saved / "vectors.npy").write_bytes(b"no array")
+    if vectors is not None:
+        np.save(saved / "vectors.npy", vectors)
     with pytest.raises(RunError, match=problem):
         VotesSignal.read(saved, None, MEMBERS)

@@ -77,7 +77,7 @@ def served(loaded_run, **settings) -> Iterator[Service]:
 
     state = ServiceState(ServiceConfig(**settings))
     state.open(loaded_run)
-    app = create_app(state, write_log=lambda line: None)
+    app = create_app(state)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -55,6 +55,20 @@ def test_codes_are_ticked(open_page, service, expect):
     expect(page.locator(".chip")).to_have_text("Family Code×")
 
 
+def test_a_limit_without_a_place_of_its_own_is_a_field(open_page, service, answers, expect):
+    add = answers(change=lambda about: about | {"limits": {"codes": {"en": "In the code", "fr": "Dans le code"}}})
+    page = open_page(f"/?q={QUESTION}&codes=Work+Code", before=lambda page: page.route("**/api/about", add))
+    expect(page.get_by_label("In the code")).to_have_value("Work Code")
+    expected = [hit["title"] for hit in service.search(QUESTION, codes=["Work Code"])]
+    expect(page.locator(".hit-link")).to_have_text(expected)
+    expect(page.locator("#link-notice")).to_be_hidden()
+    page.get_by_label("In the code").fill("Family Code")
+    page.get_by_label("In the code").press("Enter")
+    expected = [hit["title"] for hit in service.search(QUESTION, codes=["Family Code"])]
+    expect(page.locator(".hit-link")).to_have_text(expected)
+    assert page.url.endswith("&codes=Family+Code")
+
+
 def test_a_code_of_two_lines_stays_under_its_title(open_page, answers, expect):
     def lengthen(about: dict) -> dict:
         about["codes"][0]["title"] = "Code of the duties of tenants " * 4

@@ -3,10 +3,10 @@ import shutil
 import pytest
 
 from statgraph import Retriever
-from statgraph.disk import held_folder
+from statgraph.artifacts import held_folder
 from statgraph.errors import CorpusError, RunError, UsageError
 from statgraph.runs.article_store import ArticleStore
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.systems.updating import update
 from statgraph.systems.updating.editing import edit_run
 from tests.systems.updating.test_update import rankings
@@ -38,7 +38,7 @@ def test_what_was_added_is_found_and_once_removed_all_is_as_before(run, system):
     assert (found["bells"].number, found["bells"].title) == ("7a", "7a, Town Code")
     assert edit_run(folder, remove=["bells"]).changes.repealed == ("bells",)
     assert (ids(folder), rankings(folder)) == (before, hits)
-    assert [entry["articles"]["added"] for entry in Run.read(folder).updates] == [1, 0]
+    assert [entry["articles"]["added"] for entry in RunFolder.read(folder).updates] == [1, 0]
 
 
 def test_an_article_comes_behind_the_last_under_its_heading(run):
@@ -85,7 +85,7 @@ def test_what_is_no_article_is_refused(run, tmp_path, line, problem):
     file.write_text(line + "\n")
     with pytest.raises(CorpusError, match=problem):
         edit_run(folder, add=file)
-    assert not Run.read(folder).updates
+    assert not RunFolder.read(folder).updates
 
 
 def test_other_refusals_leave_the_run_as_it_was(run):

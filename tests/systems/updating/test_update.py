@@ -15,7 +15,7 @@ from statgraph.retrieval.search.evaluating import evaluate_split
 from statgraph.retrieval.search.graph_run import enriched_article_vectors, load_graph_run
 from statgraph.retrieval.search.reindexing import reindex
 from statgraph.runs.article_store import ArticleStore
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 from statgraph.systems.updating import update
@@ -58,7 +58,7 @@ def test_hits_are_those_of_a_run_made_wholly_anew(run, reformed, tmp_path, syste
     assert found == {article.article_id for article in reformed.articles}
     assert "wells1" not in found
     assert summary.written
-    Run.read(folder).check_corpus(reformed)
+    RunFolder.read(folder).check_corpus(reformed)
     assert evaluate_split(Retriever.load(folder), reformed, "dev", rng=np.random.default_rng(0)).strata["all"]
 
 
@@ -94,7 +94,7 @@ def test_an_updated_run_can_be_updated_again_and_back(run, town_corpus, reformed
     vectors = index_of(folder).vectors
     update_run(folder, reformed)
     np.testing.assert_allclose(
-        enriched_article_vectors(load_graph_run(Run.read(folder))), index_of(folder).vectors, atol=2e-6
+        enriched_article_vectors(load_graph_run(RunFolder.read(folder))), index_of(folder).vectors, atol=2e-6
     )
     summary = update_run(folder, town_corpus)
     # The citation that the repeal took comes back with the question of the old version.

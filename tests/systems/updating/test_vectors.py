@@ -12,7 +12,7 @@ from statgraph.graph.build import build_graph
 from statgraph.law.records import Article
 from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.retrieval.search.graph_run import load_graph_run
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
 from statgraph.systems.updating.vectors import (
     carried_out,
     kept_citing,
@@ -55,7 +55,7 @@ def vectors_anew(run, corpus, folder) -> np.ndarray:
 )
 def test_what_is_computed_and_what_stays_equal_computing_all_anew(train, reformed, settings):
     folder = train("qabisar", *settings)
-    run = load_graph_run(Run.read(folder))
+    run = load_graph_run(RunFolder.read(folder))
     old = ArticleIndex.load(folder / "index", device="cpu").vectors
     plan = plan_with_graph(run, reformed)
     known = heading_texts(run.graph.headings, heading_path=run.config.graph.heading_path)
@@ -71,7 +71,7 @@ def test_what_is_computed_and_what_stays_equal_computing_all_anew(train, reforme
 def test_references_of_a_new_version_are_those_of_its_own_texts_and_numbers(train, referring_town):
     settings = ("gnn.layers=1", "graph.relations=citations", "encoder.heading_path=false")
     folder = train("qabisar", *settings, corpus=referring_town)
-    run = load_graph_run(Run.read(folder))
+    run = load_graph_run(RunFolder.read(folder))
     amended = {"carts1": "Carts are allowed by day. See article 1."}  # no longer article 5
     articles = tuple(
         replace(article, text=amended.get(article.article_id, article.text))
@@ -91,7 +91,7 @@ def test_references_of_a_new_version_are_those_of_its_own_texts_and_numbers(trai
 
 def test_citing_texts_stay_those_of_training_and_cite_what_is_left(train, cited_town, reformed):
     folder = train("qabisar", "graph.relations=tree,citing", corpus=cited_town)
-    run = load_graph_run(Run.read(folder))
+    run = load_graph_run(RunFolder.read(folder))
     left = tuple(article for article in reformed.articles if article.article_id != "lamps2")
     corpus = replace(reformed, articles=left, questions=reformed.split("train"))
     plan = plan_with_graph(run, corpus)
@@ -108,7 +108,7 @@ def test_citing_texts_stay_those_of_training_and_cite_what_is_left(train, cited_
 
 def test_only_what_has_no_vector_is_embedded(train, reformed):
     folder = train("qabisar")
-    plan = plan_with_graph(load_graph_run(Run.read(folder)), reformed)
+    plan = plan_with_graph(load_graph_run(RunFolder.read(folder)), reformed)
     path = "Town Code > Book III. Wheels"
     assert set(plan.unknown.values()) == {
         "Town Code > Book I. Rights\non dogs\nDogs are taxed by day.",
@@ -125,7 +125,7 @@ def test_one_layer_reaches_the_article_alone_and_two_its_siblings(train, town_co
             for article in town_corpus.articles
         )
         plan = plan_with_graph(
-            load_graph_run(Run.read(train("qabisar", *settings))), replace(town_corpus, articles=articles)
+            load_graph_run(RunFolder.read(train("qabisar", *settings))), replace(town_corpus, articles=articles)
         )
         return {article.article_id for article, is_stale in zip(articles, plan.stale, strict=True) if is_stale}
 
@@ -139,7 +139,7 @@ def test_without_a_graph(train, town_corpus, reformed, similarity):
     settings = ("stage2.epochs=0", f"encoder.similarity={similarity}")
     folder = train("dsr", *settings)
     index = ArticleIndex.load(folder / "index", device="cpu")
-    config = Run.read(folder).config.encoder
+    config = RunFolder.read(folder).config.encoder
     texts = [article_text(article) for article in town_corpus.articles]
     plan = plan_without_graph(texts, index, reformed, config)
     encode = load_article_encoder(folder, config, CPU).encode

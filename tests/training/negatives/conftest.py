@@ -1,14 +1,12 @@
-"""Two small codes with training questions, and the edges of the tree above articles for networkx."""
+"""Two small codes with training questions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import networkx
 import pytest
 
 from statgraph.law.records import Article, Corpus, Question
-from statgraph.training.negatives.source import TrainingQuestions
 
 
 @pytest.fixture(scope="session")
@@ -64,24 +62,3 @@ def no_bm25() -> Callable[[], object]:
         raise AssertionError("BM25 was asked for")
 
     return refuse
-
-
-@pytest.fixture(scope="session")
-def tree_distances() -> Callable[[Corpus, TrainingQuestions], list[list[int]]]:
-    """Return a function that has networkx find the path length from every article to each question's nearest answer."""
-
-    def find(corpus: Corpus, questions: TrainingQuestions) -> list[list[int]]:
-        depth = max(len(article.path) for article in corpus.articles)
-        tree = networkx.Graph()
-        for row, article in enumerate(corpus.articles):
-            tree.add_edge(row, article.path, weight=1)
-            tree.add_edge(article.path[:1], "root", weight=depth)
-            for level in range(1, len(article.path)):
-                tree.add_edge(article.path[:level], article.path[: level + 1], weight=1)
-        found = []
-        for answers in questions.answers:
-            lengths = networkx.multi_source_dijkstra_path_length(tree, set(answers.tolist()))
-            found.append([lengths[row] for row in range(len(corpus.articles))])
-        return found
-
-    return find

@@ -17,7 +17,7 @@ from statgraph.graph.gnn.kernels.bag_attention import (
     outgoing_sums,
     own_projection_gradient,
 )
-from statgraph.graph.gnn.kernels.head_bags import HeadBags, looped_head_bags
+from statgraph.graph.gnn.kernels.head_bags import HeadBags, head_bags
 
 # What is worked on at a time: few enough vectors to stay in the cache from one operation to the next.
 _EDGES, _NODES = 1024, 8192
@@ -51,7 +51,7 @@ def dynamic_attention(
     Returns:
         (outputs, out width).
     """
-    bags = looped_head_bags(block, len(attention))
+    bags = head_bags(block, len(attention), looped=True)
     if types is None:
         types = nodes.new_empty(0, len(source_weight))
     return _DynamicAttention.apply(nodes, source_weight, target_weight, attention, bias, types, block, bags)

@@ -40,7 +40,7 @@ class HeadBags:
     """The bags of a block under a number of heads, each output node counted as a neighbour of its own.
 
     `incoming` has the edges sorted by target, a node's own edge first; `outgoing` sorted by source, to sum gradients
-    the other way. They are those of `head_bags` or of `looped_head_bags`, which differ in what an own edge takes.
+    the other way.
 
     Attributes:
         incoming: bags of (output, head) over the table that is summed, (outputs + edges) edges.
@@ -64,19 +64,13 @@ class HeadBags:
         return self.incoming.bounds[:-1]
 
 
-def head_bags(block: Block, n_heads: int) -> HeadBags:
-    """Return the bags of a block where a node gives itself something else than its neighbours: the table holds the
-    inputs and, behind them, a row for each output's own edge; outgoing are the block's edges alone."""
-    return _made_once(block, n_heads, looped=False)
+def head_bags(block: Block, n_heads: int, *, looped: bool = False) -> HeadBags:
+    """Return the bags of a block, worked out once for it.
 
-
-def looped_head_bags(block: Block, n_heads: int) -> HeadBags:
-    """Return the bags of a block where a node is a neighbour like any other: the table holds the inputs, and own edges
-    are among the outgoing."""
-    return _made_once(block, n_heads, looped=True)
-
-
-def _made_once(block: Block, n_heads: int, *, looped: bool) -> HeadBags:
+    Where a node gives itself something else than its neighbours, the table holds the inputs and, behind them, a row for
+    each output's own edge, and outgoing are the block's edges alone. `looped`, it is a neighbour like any other: the
+    table holds the inputs, and own edges are among the outgoing.
+    """
     key = ("head bags", n_heads, looped)
     if key not in block.derived:
         # Many short operations: on a machine with other work threads wait for each other longer than they work.

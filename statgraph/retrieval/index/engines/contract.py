@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from statgraph.config import IndexConfig
-from statgraph.errors import EngineError, UsageError
+from statgraph.errors import RETRAIN, EngineError, UsageError
 from statgraph.law.allowed_rows import ANYWHERE, Where
 from statgraph.law.query import check_k
 from statgraph.retrieval.index.vectors import check_ids
@@ -225,4 +225,4 @@ class IndexEngine(ABC):
                 "with the query encoder of the run that was written there"
             )
         if not np.isfinite(vectors).all():
-            raise EngineError(f"{self.uri}: a vector holds a value that is not finite; train the run again")
+            raise EngineError(f"{self.uri}: a vector holds a value that is not finite; {RETRAIN}")

@@ -11,7 +11,6 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.config import IndexConfig
-from statgraph.disk import stamp_newest
 from statgraph.errors import EngineError
 from statgraph.law.allowed_rows import ANYWHERE, AllowedRows, Where
 from statgraph.retrieval.index.article_index import ArticleIndex
@@ -46,7 +45,7 @@ class FaissEngine(IndexEngine):
         place = Path(self.uri) / self.state.key
         with artifacts.replaced_folder(place) as folder:
             articles.write(folder)
-        stamp_newest(place, _states(self.uri))
+        artifacts.stamp_newest(place, _states(self.uri))
         for path in _states(self.uri)[KEPT_STATES:]:
             shutil.rmtree(path, ignore_errors=True)
         return Written(len(ids), len(ids), 0)

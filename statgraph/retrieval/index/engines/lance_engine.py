@@ -17,10 +17,10 @@ from statgraph.law.allowed_rows import Where
 from statgraph.retrieval.index.engines.contract import KEPT_STATES, Columns, RankedIds, State, Written
 from statgraph.retrieval.index.engines.faiss_engine import LocalArticles
 from statgraph.retrieval.index.engines.tables import PATH_END, TableEngine, expression, path_key, ranked_ids
-from statgraph.retrieval.index.folder import default_lists
+from statgraph.retrieval.index.ivf_pq_index import default_lists
 
 TABLE = "articles"
-HELD_MOST = IndexConfig.flat_most
+MAX_IN_MEMORY = IndexConfig.flat_most
 _IDS_AT_ONCE = 10_000  # in one request
 _DIGEST_BYTES = 8
 _REFINE = 40  # times as many candidates as hits are ranked again by their vectors
@@ -33,8 +33,8 @@ _PATIENCE = {"connect_timeout": "5s", "client_max_retries": "2", "client_retry_t
 class LanceEngine(TableEngine):
     """A LanceDB table; writing tags its version with the state, and a reader keeps to that version.
 
-    LanceDB reads and unpacks all vectors again for each exact search. A reader of up to `HELD_MOST` articles reads them
-    once, when it opens the table, and searches them in memory.
+    LanceDB reads and unpacks all vectors again for each exact search. A reader of up to `MAX_IN_MEMORY` articles reads
+    them once, when it opens the table, and searches them in memory.
     """
 
     name = "lance"
@@ -54,7 +54,7 @@ class LanceEngine(TableEngine):
                 raise self.state.missing_from(self.uri, tags, remedy=self.remedy())
             table.checkout(tags[self.state.key]["version"])
             lists = _lists(table)
-            local = None if lists or table.count_rows() > HELD_MOST else _read_all(table)
+            local = None if lists or table.count_rows() > MAX_IN_MEMORY else _read_all(table)
         self._table, self._lists, self._counts, self._local = table, lists, {}, local
         self.width = _width(table)
 
@@ -62,8 +62,6 @@ class LanceEngine(TableEngine):
         """Send what the newest version does not have already, remove what is no longer there, and tag the result."""
         with _errors_at(self.uri):
             self._table = self._newest()
-            if self._table is not None and "words" in self._table.schema.names:  # written by an earlier version
-                self._table = None
             digests = {} if self._table is None else _saved_digests(self._table)
             changed = 0
             for start, tile in tiles:

@@ -16,14 +16,14 @@ from statgraph.extras import missing
 from statgraph.law.allowed_rows import Where
 from statgraph.retrieval.index.engines.contract import KEPT_STATES, Columns, RankedIds, State, Written
 from statgraph.retrieval.index.engines.tables import TableEngine, expression, path_key, ranked_ids
-from statgraph.retrieval.index.folder import default_lists
+from statgraph.retrieval.index.ivf_pq_index import default_lists
 
 TOKEN_VARIABLE = "MILVUS_TOKEN"
 _STATES, _PREFIX = "statgraph_states", "statgraph_articles_"
 _ROWS_AT_ONCE = 2_000  # a message holds 64 MB at most
-_MOST_HITS = 16_384
-_LONGEST = {"id": 512, "code": 4096, "path": 16_384}  # bytes
-_PATIENCE_S = 10
+_MAX_HITS = 16_384
+_MAX_BYTES = {"id": 512, "code": 4096, "path": 16_384}
+_TIMEOUT_S = 10
 _ABANDONED_S = 24 * 3600  # after which nobody goes on writing
 
 
@@ -108,8 +108,8 @@ class MilvusEngine(TableEngine):
         return int(counted[0]["count(*)"])
 
     def _search(self, vectors: np.ndarray, k: int, where: Where) -> list[RankedIds]:
-        if k > _MOST_HITS:
-            raise UsageError(f"k must be at most {_MOST_HITS:,} with engine milvus (got {k})")
+        if k > _MAX_HITS:
+            raise UsageError(f"k must be at most {_MAX_HITS:,} with engine milvus (got {k})")
         with _errors_at(self.uri):
             probes = self._probes(k, where) or self._lists
             answers = self._client.search(
@@ -159,7 +159,7 @@ def _connected(uri: str):
     except ModuleNotFoundError:
         raise missing("pymilvus", "engines") from None
     with _errors_at(uri):
-        return MilvusClient(uri, token=os.environ.get(TOKEN_VARIABLE, ""), timeout=_PATIENCE_S)
+        return MilvusClient(uri, token=os.environ.get(TOKEN_VARIABLE, ""), timeout=_TIMEOUT_S)
 
 
 @contextmanager
@@ -181,10 +181,10 @@ def _make_articles(client, name: str, width: int) -> None:
     from pymilvus import DataType
 
     schema = client.create_schema(auto_id=False)
-    schema.add_field("id", DataType.VARCHAR, is_primary=True, max_length=_LONGEST["id"])
+    schema.add_field("id", DataType.VARCHAR, is_primary=True, max_length=_MAX_BYTES["id"])
     schema.add_field("vector", DataType.FLOAT_VECTOR, dim=width)
-    schema.add_field("code", DataType.VARCHAR, max_length=_LONGEST["code"])
-    schema.add_field("path", DataType.VARCHAR, max_length=_LONGEST["path"])
+    schema.add_field("code", DataType.VARCHAR, max_length=_MAX_BYTES["code"])
+    schema.add_field("path", DataType.VARCHAR, max_length=_MAX_BYTES["path"])
     schema.add_field("valid_from", DataType.INT64)
     schema.add_field("valid_to", DataType.INT64)
     client.create_collection(name, schema=schema, index_params=_index(client, "FLAT"), consistency_level="Strong")

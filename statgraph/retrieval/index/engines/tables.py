@@ -10,11 +10,12 @@ import numpy as np
 from statgraph.config import IndexConfig
 from statgraph.law.allowed_rows import ANYWHERE, Where
 from statgraph.retrieval.index.engines.contract import IndexEngine, RankedIds, State
-from statgraph.retrieval.index.folder import default_probes
-from statgraph.retrieval.index.vectors import best_of
+from statgraph.retrieval.index.ivf_pq_index import default_probes
+from statgraph.retrieval.index.vectors import inner_products
+from statgraph.retrieval.lexical.bm25 import best_rows
 
 PATH_END = "\x1f"  # the unit separator, which no title has
-_EXACT_MOST = 20_000
+_MAX_COMPARED = 20_000
 
 
 class TableEngine(IndexEngine):
@@ -64,14 +65,15 @@ def ranked_ids(ids: Sequence[str], vectors: np.ndarray, query: np.ndarray, k: in
 
     An engine's own scores differ from ours in the last bits, or are a distance; these are those of `ArticleIndex`.
     """
-    rows, scores = best_of(vectors, query, np.arange(len(ids)), k)
-    return RankedIds(tuple(ids[row] for row in rows), scores)
+    scores = inner_products(vectors, query)
+    rows = best_rows(scores, k)
+    return RankedIds(tuple(ids[row] for row in rows), scores[rows])
 
 
 def probes_of(lists: int, n_met: int, n_articles: int, k: int) -> int:
-    """Return how many of the lists to read for the best `k` of the `n_met` articles that meet a condition; 0, where
-    these are few, to compare all of them: then recall is exact."""
-    if n_met <= max(_EXACT_MOST, k):
+    """Return how many of the lists to read for the best `k` of the `n_met` articles that meet a condition; 0 to compare
+    all of them, which is exact, where they are few."""
+    if n_met <= max(_MAX_COMPARED, k):
         return 0
     # As many articles that meet it as the lists hold of all that are read without a condition.
     return min(lists, -(-default_probes(lists) * n_articles // n_met))

@@ -7,18 +7,25 @@ import { el } from "./elements.js";
 
 const MOST_IN_ADDRESS = 2000; // characters of a question
 const PARAMETERS = ["q", "code", "heading", "article", "lang"];
+let limits = []; // the names of those that the service tells of
 const listeners = [];
 
-/** Return {q, codes, heading, asOf, article, lang} of a query string; what is not in it is "", [] or null. `unknown` is
+/** Take the names of the limits that have no place of their own here: parameters of the same names. */
+export function setLimits(names) {
+  limits = names;
+}
+
+/** Return {q, codes, heading, asOf, limits, article, lang} of a query string; what is not in it is "", [] or null. `unknown` is
  * what the page does not know, such as an older version's "as_of=always". */
 export function readAddress(query = location.search) {
   const values = new URLSearchParams(query);
-  const isKnown = ([name, value]) => (name === "as_of" ? !value || isDay(value) : PARAMETERS.includes(name));
+  const isKnown = ([name, value]) => (name === "as_of" ? !value || isDay(value) : [...PARAMETERS, ...limits].includes(name));
   return {
     q: (values.get("q") ?? history.state?.letter ?? "").trim(),
     codes: values.getAll("code"),
     heading: values.get("heading") || null,
     asOf: isDay(values.get("as_of")) ? values.get("as_of") : null,
+    limits: Object.fromEntries(limits.map((name) => [name, values.getAll(name)]).filter(([, all]) => all.length)),
     article: values.get("article") || null,
     lang: values.get("lang") || null,
     unknown: [...values].filter((entry) => !isKnown(entry)).map((entry) => entry.join("=")),
@@ -28,12 +35,13 @@ export function readAddress(query = location.search) {
 const isDay = (value) => /^[1-9]\d{3}-\d\d-\d\d$/.test(value) && new Date(value).toJSON()?.startsWith(value) === true;
 
 /** Return the query string of what is shown, "./" where that is nothing. */
-export function writeAddress({ q, codes, heading, asOf, article, lang }) {
+export function writeAddress({ q, codes, heading, asOf, limits = {}, article, lang }) {
   const values = new URLSearchParams();
   if (q && !isLetter(q)) values.set("q", q);
   for (const code of codes) values.append("code", code);
   if (heading) values.set("heading", heading);
   if (asOf) values.set("as_of", asOf);
+  for (const [name, all] of Object.entries(limits)) for (const value of all) values.append(name, value);
   if (article) values.set("article", article);
   if (lang) values.set("lang", lang);
   const query = values.toString();

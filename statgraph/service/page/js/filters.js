@@ -1,4 +1,4 @@
-/** Where to search: codes that can be ticked, the law of a day, and a chip for each filter that is on. */
+/** Where to search: codes that can be ticked, the law of a day, other limits, and a chip for each filter that is on. */
 
 import { go, readAddress } from "./address.js";
 import { showDay } from "./as_of.js";
@@ -11,8 +11,9 @@ const OPEN_CODES = 6;
 
 /** Show the filters of the address. `about` is what the service tells of itself. */
 export async function showFilters(about) {
-  const { q, codes: chosen, heading, asOf } = readAddress();
+  const { q, codes: chosen, heading, asOf, limits } = readAddress();
   showDay(about);
+  showLimits(about.limits, limits);
   const headingChip = heading ? placeChip("…", () => ({ heading: null })) : null;
   const chips = [
     ...chosen.map((title) =>
@@ -45,6 +46,20 @@ function codeChoice(codes, chosen, open) {
     ),
   );
   return el("details", { open }, el("summary", {}, say("filter_codes")), el("div", { class: "codes" }, choices));
+}
+
+/** Show a field for each limit that the service tells of, with its words by language; what is being typed stays. */
+function showLimits(words, chosen) {
+  const box = byId("limits");
+  if (box.contains(document.activeElement)) return;
+  const fields = Object.entries(words).map(([name, labels]) => {
+    const change = ({ target: { value } }) => {
+      go({ limits: { ...readAddress().limits, [name]: value.trim() ? [value.trim()] : [] } });
+    };
+    const field = el("input", { name, value: (chosen[name] ?? []).join(" "), change });
+    return el("label", { class: "limit" }, labels[spokenLanguage()] ?? labels.en, " ", field);
+  });
+  box.replaceChildren(...fields);
 }
 
 function choose() {

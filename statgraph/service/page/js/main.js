@@ -1,6 +1,6 @@
 /** The page: what the service tells of itself first, then whatever the address says, again whenever that changes. */
 
-import { go, onAddress, readAddress, writeAddress } from "./address.js";
+import { go, onAddress, readAddress, setLimits, writeAddress } from "./address.js";
 import { getJson } from "./api.js";
 import { markPassage, showArticle } from "./article.js";
 import { startDay } from "./as_of.js";
@@ -80,6 +80,7 @@ async function start(tries = 0) {
   }
   setTextLanguage(about.language);
   setSignals(about.signals);
+  setLimits(Object.keys(about.limits));
   byId("question").lang = about.language;
   await settle(true);
 }
@@ -91,7 +92,7 @@ startQuestion();
 startDay();
 byId("brand").addEventListener("click", (event) => {
   event.preventDefault();
-  go({ q: "", codes: [], heading: null, asOf: null, article: null });
+  go({ q: "", codes: [], heading: null, asOf: null, limits: {}, article: null });
   byId("question").focus();
 });
 onAddress(() => (about ? settle(false) : show()));

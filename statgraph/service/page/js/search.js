@@ -21,9 +21,9 @@ let running = null;
 
 /** Show the answer to the address's question. `about` is what the service tells of itself. */
 export async function showSearch(about, { size = 0, tries = 0, anew = false } = {}) {
-  const { q: question, codes, heading, asOf } = readAddress();
-  const asked = { question, k: SIZES[size], codes, heading, as_of: about.dated ? asOf : null };
-  const key = JSON.stringify([question, codes, heading, asked.as_of, spokenLanguage(), about.corpus]);
+  const { q: question, codes, heading, asOf, limits } = readAddress();
+  const asked = { question, k: SIZES[size], codes, heading, as_of: about.dated ? asOf : null, ...limits };
+  const key = JSON.stringify([{ ...asked, k: 0 }, spokenLanguage(), about.corpus]);
   const box = byId("hits");
   document.body.classList.toggle("asked", question !== "");
   if (key === shown.key && !anew) {
@@ -88,8 +88,9 @@ function showAnswer(answer, asked, about, size) {
   if (read) remarks.push(say("corrected", { read, typed }));
   const notices = remarks.map((words) => el("p", { class: "notice" }, words));
   if (!count) {
-    const filtered = asked.codes.length > 0 || asked.heading !== null || asked.as_of !== null;
-    const all = { codes: [], heading: null, asOf: null };
+    const all = { codes: [], heading: null, asOf: null, limits: {} };
+    const limited = Object.keys(readAddress().limits).length > 0;
+    const filtered = asked.codes.length > 0 || asked.heading !== null || asked.as_of !== null || limited;
     const everywhere = filtered ? link(all, {}, say("filter_clear")) : null;
     const none = say(`${about.by_words ? "no_shared_word" : "no_hits"}${filtered ? "_filtered" : ""}`);
     announce([...remarks, none].join(" "));

@@ -16,7 +16,7 @@ from statgraph.graph.gnn.kernels.bag_attention import (
     own_projection_gradient,
     runs_here,
 )
-from statgraph.graph.gnn.kernels.head_bags import looped_head_bags
+from statgraph.graph.gnn.kernels.head_bags import head_bags
 from statgraph.graph.gnn.qabisar import QabisarLayer
 
 # The layers that compute in one step, its gradient worked out by hand, where torch's operations one by one would do.
@@ -26,7 +26,7 @@ IN_ONE_STEP = (QabisarLayer, GatV2Layer)
 @pytest.fixture
 def looped(block_of):
     """Return the bags of one head of two nodes, the first of which also hears the second: edges 0-0, 1-0, 1-1."""
-    return looped_head_bags(block_of([(1, 0, 0)], n_inputs=2), 1)
+    return head_bags(block_of([(1, 0, 0)], n_inputs=2), 1, looped=True)
 
 
 @pytest.mark.parametrize(

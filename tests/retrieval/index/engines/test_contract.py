@@ -16,7 +16,7 @@ from statgraph.law.allowed_rows import ANYWHERE, Where
 from statgraph.retrieval.index.engines.contract import State
 from tests.engine_fixtures import BOOKS, FIRST, LAST, N_ARTICLES, REPEALED, WIDTH, Place
 
-REPO = Path(__file__).parents[3]
+REPO = Path(__file__).parents[4]
 CONDITIONS = {
     "all": ANYWHERE,
     "a code": Where(codes=("Code 1",)),
@@ -81,12 +81,6 @@ class TestEveryEngine:
             reader.write(*law.arguments())
         with pytest.raises(UsageError, match="open"):
             place.engine.create(place.uri, LAST).search(queries, 1)
-
-    def test_repealed_law_is_left_out_from_the_day_of_its_repeal(self, place, law, queries):
-        reader = place.written(law)
-        repealed = {law.ids[row] for row in range(0, N_ARTICLES, 7)}
-        assert set(best_ids(reader, queries[0], N_ARTICLES, Where(day=REPEALED - 1))) == set(law.ids)
-        assert set(best_ids(reader, queries[0], N_ARTICLES, Where(day=REPEALED))) == set(law.ids) - repealed
 
     def test_a_reader_keeps_its_version_while_another_is_written(self, place, law, queries):
         reader = place.written(law)

@@ -8,8 +8,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from tests.index.engines import test_contract
-from tests.search import test_engine_index
 
 from statgraph.config import IndexConfig
 from statgraph.errors import DependencyError, EngineError
@@ -17,6 +15,8 @@ from statgraph.law.allowed_rows import ANYWHERE, Where
 from statgraph.retrieval.index.engines.contract import Columns, EngineAddress, State
 from statgraph.retrieval.index.engines.lance_engine import LanceEngine, condition_sql, kept_for, storage_options
 from tests.engine_fixtures import Place
+from tests.retrieval.index.engines import test_contract
+from tests.retrieval.search import test_engine_index
 
 STATE, LATER = State("a" * 64, "1" * 64), State("b" * 64, "1" * 64)
 
@@ -56,7 +56,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     if request.param == "on S3":
         return _on_s3(request, tmp_path, monkeypatch)
     if request.param == "in place":
-        monkeypatch.setattr("statgraph.retrieval.index.engines.lance_engine.HELD_MOST", 0)
+        monkeypatch.setattr("statgraph.retrieval.index.engines.lance_engine.MAX_IN_MEMORY", 0)
     return Place("lance", str(tmp_path / "law"), str(tmp_path / "nowhere"), sends_changes=True)
 
 

@@ -2,12 +2,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.index.engines import test_contract
 
 from statgraph.errors import DependencyError
 from statgraph.law.allowed_rows import ANYWHERE, Where
 from statgraph.retrieval.index.engines.milvus_engine import MilvusEngine, condition_expression
 from tests.engine_fixtures import FIRST, Place
+from tests.retrieval.index.engines import test_contract
 
 
 class MilvusPlace(Place):

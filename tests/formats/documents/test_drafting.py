@@ -1,7 +1,7 @@
 import pytest
 
-from statgraph.formats.documents import documents
-from statgraph.formats.documents.documents import unwrapped
+from statgraph.formats.documents import drafting
+from statgraph.formats.documents.drafting import unwrapped
 from statgraph.formats.documents.outline import Line
 from statgraph.formats.documents.text import FORMAT as TXT
 from statgraph.formats.law_words import LinePatterns
@@ -56,7 +56,7 @@ def test_a_folder_without_documents_is_refused(tmp_path, problems_of):
 
 
 def test_files_are_read_up_to_a_size(tmp_path, problems_of, monkeypatch):
-    monkeypatch.setattr(documents, "MAX_FILE_BYTES", 1 << 20)
+    monkeypatch.setattr(drafting, "MAX_FILE_BYTES", 1 << 20)
     (tmp_path / "law.txt").write_bytes(b"x" * (3 << 20))
     assert problems_of(imported(tmp_path / "law.txt"))[0] == "law.txt: has 3 MiB, and at most 1 are read; split it"
 

@@ -1,5 +1,8 @@
-"""A run as a repository of the hub, whose client is replaced by one that keeps what it is given in a folder."""
+"""A run in a folder of its own, and as a repository of the hub, whose client is replaced by one that keeps what it is
+given in a folder."""
 
+import os
+import shutil
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -7,11 +10,35 @@ import huggingface_hub
 import pytest
 from huggingface_hub import CommitOperationDelete
 
-from statgraph import Retriever
+from statgraph import Retriever, export, train
 from statgraph.config import EnsembleConfig, RunConfig
-from statgraph.contrib.exports.hub_repository import push_run
+from statgraph.contrib.exports.run_copies import push_run
 from statgraph.errors import RunError, UsageError
-from statgraph.runs.run import Run
+from statgraph.runs.run import RunFolder
+
+
+@pytest.mark.parametrize("system", ["dense", "bm25"])
+def test_the_folder_answers_without_the_run(request, system, tmp_path):
+    run, out = request.getfixturevalue(f"{system}_run"), tmp_path / "elsewhere" / "run"
+    (run / "feedback.jsonl").write_text("what readers asked")
+    os.link(run / "articles.jsonl", tmp_path / "also-in-the-cache")
+    here = Retriever.load(run, device="cpu").search("deposit")
+    about = export(run, "folder", out).about
+    files = [path for path in out.rglob("*") if path.is_file()]
+    assert about == f"what {run} needs to answer ({sum(path.stat().st_size for path in files) / 1e6:.1f} MB)"
+    assert {path.stat().st_nlink for path in files} == {1}
+    assert not (out / "feedback.jsonl").exists()
+    shutil.rmtree(run)
+    assert Retriever.load(out, device="cpu").search("deposit") == here
+
+
+def test_an_ensemble_answers_from_its_folder_too(corpus, tmp_path):
+    """One of its signals saves nothing, and its folder is empty."""
+    run, out = tmp_path / "run", tmp_path / "out"
+    train(corpus, settings=["ensemble.members=none"], out=run)
+    export(run, "folder", out)
+    for question in ("article 3", "who keeps the deposit"):
+        assert Retriever.load(out, device="cpu").search(question) == Retriever.load(run, device="cpu").search(question)
 
 
 @pytest.fixture
@@ -73,7 +100,7 @@ def test_what_is_nobodys_business_stays_here(hub, dense_run):
 
 def test_members_of_an_ensemble_go_along(hub, bm25_run, dense_run):
     config = RunConfig(system="ensemble", retriever="ensemble", ensemble=EnsembleConfig(members=("heads@e5",)))
-    replace(Run.read(bm25_run), config=config).write()
+    replace(RunFolder.read(bm25_run), config=config).write()
     (bm25_run / "members").mkdir()
     (bm25_run / "members" / "heads-e5").symlink_to(dense_run)
     push_run(bm25_run, "court/law")

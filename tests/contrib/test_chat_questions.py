@@ -8,7 +8,7 @@ import pytest
 from statgraph.artifacts import partial_beside
 from statgraph.augmentation.store import synthetic_of
 from statgraph.chat import ChatEndpoint
-from statgraph.contrib.chat.questions import ChatOptions, write_chat_questions
+from statgraph.contrib.chat_questions import ChatOptions, write_chat_questions
 from statgraph.errors import ChatError, CorpusError
 from tests.chat_fixtures import said
 
@@ -25,7 +25,7 @@ def by_words(monkeypatch, tmp_path):
 @pytest.fixture
 def waits(monkeypatch):
     slept = []
-    monkeypatch.setattr("statgraph.contrib.chat.questions.time.sleep", slept.append)
+    monkeypatch.setattr("statgraph.contrib.chat_questions.time.sleep", slept.append)
     return slept
 
 

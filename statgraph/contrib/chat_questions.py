@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from http import HTTPStatus
@@ -100,7 +100,9 @@ def write_chat_questions(
         raise CorpusError(f"{out}: already exists; choose another --out, or delete it first")
     rng = np.random.default_rng(options.seed)
     articles = [corpus.articles[row] for row in rng.permutation(len(corpus.articles[: options.limit]))]
-    examples = _examples(corpus, rng)
+    train = corpus.split("train")
+    chosen = rng.permutation(len(train))[:EXAMPLES]
+    examples = sorted((train[place].text[:EXAMPLE_CHARACTERS] for place in chosen), key=len)  # shortest first
     about = {
         "corpus": {"name": corpus.name, "content_hash": corpus.content_hash},
         "generator": f"chat:{endpoint.model}",
@@ -149,13 +151,6 @@ def with_training_questions(corpus: Corpus, questions: Sequence[SyntheticQuestio
     return replace(corpus, questions=(*corpus.questions, *added))
 
 
-def _examples(corpus: Corpus, rng: np.random.Generator) -> list[str]:
-    """Return a few of the corpus's own training questions, shortest first."""
-    questions = corpus.split("train")
-    chosen = rng.permutation(len(questions))[:EXAMPLES]
-    return sorted((questions[place].text[:EXAMPLE_CHARACTERS] for place in chosen), key=len)
-
-
 def _prompt(article: Article, examples: Sequence[str]) -> str:
     shown = "\n".join(f"- {example}" for example in examples)
     text = article_text(article, heading_path=True)[:ARTICLE_CHARACTERS]
@@ -188,7 +183,7 @@ def _answers(
             return answers, True
         progress(Step(STEP, len(answers), len(articles)))
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            batch_answers = list(pool.map(lambda each: _asked(endpoint, *each), batch))
+            batch_answers = list(pool.map(lambda each: _answer_about(endpoint, *each), batch))
         partial.append({"answers": batch_answers})
         answers += batch_answers
         spent += sum(answer["tokens"] for answer in batch_answers)
@@ -200,7 +195,7 @@ def _answers(
     return answers, False
 
 
-def _asked(endpoint: ChatEndpoint, article: Article, prompt: str) -> dict[str, object]:
+def _answer_about(endpoint: ChatEndpoint, article: Article, prompt: str) -> dict[str, object]:
     """Return the answer about an article, its status (`ok`, `declined`, `malformed`) and its tokens.
 
     An endpoint that is busy (status 408, 429, 500 and above) is asked again, after the time that it names or twice as
@@ -252,13 +247,8 @@ def _parsed(text: str) -> Mapping[str, str] | None:
 def _questions(answers: Sequence[Mapping], generator: str) -> list[SyntheticQuestion]:
     """Return the questions of the answers; equal ones of several articles are one."""
     ids: dict[str, dict[str, None]] = {}
-    for text, article_id in _texts(answers):
-        ids.setdefault(text, {})[article_id] = None
-    return [SyntheticQuestion(text, tuple(article_ids), generator) for text, article_ids in ids.items()]
-
-
-def _texts(answers: Sequence[Mapping]) -> Iterator[tuple[str, str]]:
     for answer in answers:
         for kind in KINDS:
             if kind in answer:
-                yield answer[kind], answer["article_id"]
+                ids.setdefault(answer[kind], {})[answer["article_id"]] = None
+    return [SyntheticQuestion(text, tuple(article_ids), generator) for text, article_ids in ids.items()]

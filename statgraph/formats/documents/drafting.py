@@ -1,11 +1,10 @@
-"""Documents of statutes, one file an act: what the formats docx, md, html and txt have in common."""
+"""Documents of statutes, one file an act, as articles of a corpus: what docx, md, html and txt have in common."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +24,7 @@ _HYPHENATED = re.compile(r"[^\W\d_]-$")
 _SECOND_HALF = re.compile(r"(?!(?:und|oder|bzw|y|o|e|et|ou|en|of|and|or)\b)[a-zà-ÿ]")
 
 
-class Document(NamedTuple):
+class DocumentLines(NamedTuple):
     """A file as lines, blank ones between paragraphs. `title`: of the act, "" where the file does not say it;
     `is_wrapped`: whether a paragraph can be on several lines."""
 
@@ -35,7 +34,7 @@ class Document(NamedTuple):
 
 
 # From a draft, a file and its name in messages to the document; None with the problem recorded.
-Read = Callable[[Draft, Path, str], Document | None]
+Read = Callable[[Draft, Path, str], DocumentLines | None]
 
 
 def document_format(
@@ -48,22 +47,17 @@ def document_format(
 ) -> SourceFormat:
     """Return the format of documents with these suffixes, a file or a folder of them; `is_text`: they have an
     encoding."""
+
+    def fill(draft: Draft, source: Path) -> None:
+        for name, outline, is_only in _outlines(draft, source, suffixes, read):
+            _draft_outline(draft, name, outline, is_only=is_only)
+
+    def explain(draft: Draft, source: Path) -> Iterator[str]:
+        for name, outline, _ in _outlines(draft, source, suffixes, read):
+            yield from _explanation(name, outline)
+
     takes = ("code", "article_pattern", "heading_patterns", *(("encoding",) * is_text))
-    fill = partial(draft_documents, suffixes=suffixes, read=read)
-    explain = partial(explain_documents, suffixes=suffixes, read=read)
     return SourceFormat(summary, fill, language, takes=takes, suffixes=suffixes, explain=explain)
-
-
-def draft_documents(draft: Draft, source: Path, suffixes: tuple[str, ...], read: Read) -> None:
-    """Fill a draft from the documents with these suffixes in a folder, or from one file."""
-    for name, outline, is_only in _outlines(draft, source, suffixes, read):
-        _draft_outline(draft, name, outline, is_only=is_only)
-
-
-def explain_documents(draft: Draft, source: Path, suffixes: tuple[str, ...], read: Read) -> Iterator[str]:
-    """Yield in lines what each document's own lines are taken for."""
-    for name, outline, _ in _outlines(draft, source, suffixes, read):
-        yield from _explanation(name, outline)
 
 
 def _outlines(draft: Draft, source: Path, suffixes: tuple[str, ...], read: Read) -> Iterator[tuple[str, Outline, bool]]:
@@ -159,8 +153,6 @@ def _names(text: str, patterns: LinePatterns) -> bool:
 
 def _joined(before: str, after: str) -> str:
     """Return a line and the next one as one, a word that was divided between them whole."""
-    if before.endswith("\u00ad"):
-        return before[:-1] + after
-    if _HYPHENATED.search(before) and _SECOND_HALF.match(after):
+    if before.endswith("\u00ad") or (_HYPHENATED.search(before) and _SECOND_HALF.match(after)):
         return before[:-1] + after
     return f"{before} {after}"

@@ -1,1 +1,0 @@
-"""Questions as people ask them, written by a chat endpoint: `statgraph augment --generator chat`."""
