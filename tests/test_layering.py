@@ -36,7 +36,7 @@ UNPICKLING_NAMES = {("torch", "load"), ("torch", "save")}
 # Tests of more than one module: this one, the guard, those of small laws, odd questions and the docs, those
 # on a fetched corpus (`make real`), the short form of `make trial`, and two of what several modules hold together.
 TESTS_OF_THE_WHOLE = (
-    *(f"tests/test_{name}.py" for name in ("layering", "guard", "site", "small_laws", "leaks")),
+    *(f"tests/test_{name}.py" for name in ("layering", "guard", "old_runs", "site", "small_laws", "leaks")),
     "tests/test_odd_questions.py",
     *(
         "*_real.py",
