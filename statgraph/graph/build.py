@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,10 +25,13 @@ from statgraph.graph.relations import (
 from statgraph.law.records import CitingText, Corpus, Heading
 from statgraph.law.tree import tree_of
 
+if TYPE_CHECKING:
+    import dgl
+
 ITSELF = "itself"
 
 
-def heterograph_of(edges: Mapping[Relation, Edges], node_counts: Mapping[str, int]) -> object:
+def heterograph_of(edges: Mapping[Relation, Edges], node_counts: Mapping[str, int]) -> dgl.DGLGraph:
     """Return the DGL heterograph of relations, each with its reverse; an edge and its reverse have the same id. The
     reverse of a one-way relation has no edges.
 
@@ -66,7 +70,9 @@ def _check(relation: Relation, node_type: str, rows: np.ndarray, count: int) -> 
         )
 
 
-def _isolated_types(edges: Mapping[tuple[str, str, str], object], node_types: Iterable[str]) -> dict:
+def _isolated_types(
+    edges: Mapping[tuple[str, str, str], object], node_types: Iterable[str]
+) -> dict[tuple[str, str, str], tuple[list[int], list[int]]]:
     """Return an empty relation of its own for each node type that no relation touches: DGL's blocks lose the nodes of
     a type that no edge type names."""
     touched = {node_type for source, _, target in edges for node_type in (source, target)}
@@ -85,7 +91,7 @@ class LegalGraph:
     name brings, `citing[i]`. Questions of the other splits and their citing texts are never in the graph.
     """
 
-    heterograph: object
+    heterograph: dgl.DGLGraph
     article_ids: tuple[str, ...]
     headings: tuple[Heading, ...]
     question_ids: tuple[str, ...]
