@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from statgraph.config import GnnConfig, GraphConfig
 from statgraph.graph.build import LegalGraph
-from statgraph.graph.dgl_loader import load_dgl, single_threaded
+from statgraph.graph.dgl_loader import DGLGraph, load_dgl, single_threaded
 from statgraph.graph.relations import ARTICLE, CITES, CITING, CITING_CITES, QUESTION, Relation
 from statgraph.settings import check_setting
-
-if TYPE_CHECKING:
-    import dgl
 
 
 @dataclass(frozen=True)
@@ -178,8 +175,8 @@ class BlockSampler:
 
 
 def _sampled(
-    heterograph: dgl.DGLGraph, nodes: Mapping[str, torch.Tensor], fanout: int
-) -> tuple[dgl.DGLGraph, dict[str, torch.Tensor]]:
+    heterograph: DGLGraph, nodes: Mapping[str, torch.Tensor], fanout: int
+) -> tuple[DGLGraph, dict[str, torch.Tensor]]:
     """Return a DGL block of visible edges into some nodes, and the nodes that these come from, the targets first."""
     dgl = load_dgl()
     frontier = dgl.sampling.sample_neighbors(heterograph, nodes, fanout, prob=_VISIBLE)
@@ -194,7 +191,7 @@ def whole_graph_block(graph: LegalGraph) -> Block:
     return _block(graph, graph.heterograph)
 
 
-def _block(graph: LegalGraph, layer: dgl.DGLGraph) -> Block:
+def _block(graph: LegalGraph, layer: DGLGraph) -> Block:
     """Return a DGL block, whose outputs come first among its inputs, or a whole graph, its types side by side in one
     numbering."""
     n_inputs, n_outputs = (

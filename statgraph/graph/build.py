@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from statgraph.config import GraphConfig
-from statgraph.graph.dgl_loader import load_dgl
+from statgraph.graph.dgl_loader import DGLGraph, load_dgl
 from statgraph.graph.relations import (
     ARTICLE,
     CITING,
@@ -25,13 +24,10 @@ from statgraph.graph.relations import (
 from statgraph.law.records import CitingText, Corpus, Heading
 from statgraph.law.tree import tree_of
 
-if TYPE_CHECKING:
-    import dgl
-
 ITSELF = "itself"
 
 
-def heterograph_of(edges: Mapping[Relation, Edges], node_counts: Mapping[str, int]) -> dgl.DGLGraph:
+def heterograph_of(edges: Mapping[Relation, Edges], node_counts: Mapping[str, int]) -> DGLGraph:
     """Return the DGL heterograph of relations, each with its reverse; an edge and its reverse have the same id. The
     reverse of a one-way relation has no edges.
 
@@ -91,7 +87,7 @@ class LegalGraph:
     name brings, `citing[i]`. Questions of the other splits and their citing texts are never in the graph.
     """
 
-    heterograph: dgl.DGLGraph
+    heterograph: DGLGraph
     article_ids: tuple[str, ...]
     headings: tuple[Heading, ...]
     question_ids: tuple[str, ...]
