@@ -246,8 +246,8 @@ def write_text(path: Path, text: str) -> None:
         staging.write_text(text, encoding="utf-8")
 
 
-def write_json(path: Path, value: Mapping[str, object]) -> None:
-    """Write one JSON object, indented, as `write_text` does."""
+def write_json(path: Path, value: object) -> None:
+    """Write one JSON value, indented, as `write_text` does."""
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 

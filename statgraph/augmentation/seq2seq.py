@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,10 @@ from statgraph.device import inference_dtype
 from statgraph.encoders.article_text import article_texts
 from statgraph.law.records import Article
 from statgraph.progress import Progress, Step
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 SEQ2SEQ = "seq2seq"
 STEP = "synthetic questions"
@@ -26,7 +31,7 @@ def seq2seq_questions(
     *,
     per_article: int,
     seed: int,
-    device,
+    device: torch.device,
     progress: Progress,
     partial: PartialFile | None = None,
 ) -> list[SyntheticQuestion]:
@@ -43,16 +48,17 @@ def seq2seq_questions(
     rows = sorted(range(len(articles)), key=lambda row: -len(articles[row].text))
     batches = [rows[start : start + ARTICLES_PER_BATCH] for start in range(0, len(rows), ARTICLES_PER_BATCH)]
     made: list[dict[str, list[str]]] = list(partial.batches) if partial else []
-    sample = _sampler(model_name, per_article=per_article, device=device) if len(made) < len(batches) else None
-    for number in range(len(made), len(batches)):
-        progress(Step(STEP, number * ARTICLES_PER_BATCH, len(articles)))
-        batch = [articles[row] for row in batches[number]]
-        batch_seed = int(np.random.SeedSequence((seed, number)).generate_state(1)[0])
-        texts = sample(article_texts(batch, heading_path=False), batch_seed)
-        questions = {article.article_id: sampled for article, sampled in zip(batch, texts, strict=True)}
-        if partial:
-            partial.append(questions)
-        made.append(questions)
+    if len(made) < len(batches):
+        sample = _sampler(model_name, per_article=per_article, device=device)
+        for number in range(len(made), len(batches)):
+            progress(Step(STEP, number * ARTICLES_PER_BATCH, len(articles)))
+            batch = [articles[row] for row in batches[number]]
+            batch_seed = int(np.random.SeedSequence((seed, number)).generate_state(1)[0])
+            texts = sample(article_texts(batch, heading_path=False), batch_seed)
+            questions = {article.article_id: sampled for article, sampled in zip(batch, texts, strict=True)}
+            if partial:
+                partial.append(questions)
+            made.append(questions)
     progress(Step(STEP, len(articles), len(articles)))
     by_article = {article_id: texts for questions in made for article_id, texts in questions.items()}
     answers: dict[str, list[str]] = {}
@@ -63,7 +69,7 @@ def seq2seq_questions(
     return [SyntheticQuestion(text, tuple(article_ids), generator) for text, article_ids in answers.items()]
 
 
-def load_seq2seq(model_name: str):
+def load_seq2seq(model_name: str) -> tuple[PreTrainedTokenizerBase, PreTrainedModel]:
     """Return (tokenizer, model in evaluation mode) of a folder or hub name.
 
     Raises:
@@ -79,7 +85,9 @@ def load_seq2seq(model_name: str):
     return tokenizer, model.eval()
 
 
-def _sampler(model_name: str, *, per_article: int, device) -> Callable[[Sequence[str], int], list[list[str]]]:
+def _sampler(
+    model_name: str, *, per_article: int, device: torch.device
+) -> Callable[[Sequence[str], int], list[list[str]]]:
     """Return the function (texts, seed) -> different questions of each text."""
     import torch
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from statgraph import artifacts
 from statgraph.errors import CorpusError, UsageError, damaged_run
@@ -50,7 +51,7 @@ TABLE, TABLE_COLUMNS = ".csv", ("question", "article_ids")
 class QuestionFile:
     """What a file holds. `manifest` has the corpus (name, content_hash) and the settings of the generator."""
 
-    manifest: Mapping[str, object]
+    manifest: Mapping[str, Any]
     questions: tuple[SyntheticQuestion, ...]
 
 
@@ -199,7 +200,7 @@ class PartialFile:
                 f"{path}: was started with other settings ({changed}); continue with the same ones, "
                 "or delete it to start over"
             )
-        self.batches: list[dict] = lines[1:]
+        self.batches: list[dict[str, Any]] = lines[1:]
 
     def append(self, batch: Mapping[str, object]) -> None:
         """Add a batch; it is on the disk when this returns."""

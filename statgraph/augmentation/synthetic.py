@@ -160,6 +160,7 @@ def _made_and_kept(
             )
     if not config.round_trip:
         return len(questions), questions
+    assert options.rank is not None  # `_check_round_trip` raises without one
     rows, progress = corpus.article_rows, options.progress
     kept = kept_by_round_trip(questions, options.rank, k=config.round_trip, article_rows=rows, progress=progress)
     return len(questions), kept

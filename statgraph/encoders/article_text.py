@@ -25,7 +25,7 @@ def article_text(article: Article | StoredArticle, *, heading_path: bool = True)
     return "\n".join([*filter(None, (path, article.rubric)), article.text])
 
 
-def article_texts(articles: Iterable[Article], *, heading_path: bool = True) -> list[str]:
+def article_texts(articles: Iterable[Article | StoredArticle], *, heading_path: bool = True) -> list[str]:
     """Return `article_text` of each article."""
     return [article_text(article, heading_path=heading_path) for article in articles]
 

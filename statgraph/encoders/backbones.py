@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from statgraph.config import EncoderConfig
 from statgraph.encoders.backbone import EMBEDDED_E5, EMBEDDED_STATIC, Backbone
@@ -49,12 +51,13 @@ def width_of(name: str) -> int | None:
     if name in BACKBONES.built_in:
         return EMBEDDED_WIDTH
     folder = Path(name)
-    if not (folder / "modules.json").is_file():
-        return _read(folder / "config.json").get("hidden_size")
-    backbone = _from_folder(name, folder)
-    if backbone.kind == "transformer":
-        return _read(Path(backbone.location) / "config.json").get("hidden_size")
-    return None
+    if (folder / "modules.json").is_file():
+        backbone = _from_folder(name, folder)
+        if backbone.kind != "transformer":
+            return None
+        folder = Path(backbone.location)
+    width: int | None = _read(folder / "config.json").get("hidden_size")
+    return width
 
 
 def check_sharing(config: EncoderConfig, *, static: bool) -> None:
@@ -77,7 +80,8 @@ def resolve_backbone(name: str) -> Backbone:
         ModelError: if an `embedded:` name or a folder does not exist, or the folder holds nothing that can be used.
     """
     if name in BACKBONES:
-        return replace(BACKBONES.load(name)(), name=name)
+        backbone: Backbone = BACKBONES.load(name)()
+        return replace(backbone, name=name)
     if name.startswith("embedded:"):
         raise ModelError(f"unknown backbone '{name}'; choose from {', '.join(BACKBONES)}, a folder or a hub name")
     folder = Path(name)
@@ -119,7 +123,7 @@ def _from_folder(name: str, folder: Path) -> Backbone:
     return Backbone(name, "transformer", str(by_type["Transformer"]), pooling, query, passage, chosen)
 
 
-def _pooling(about: dict) -> str:
+def _pooling(about: Mapping[str, Any]) -> str:
     """Return how a sentence-transformers Pooling pools, from either layout of its configuration."""
     modes = about.get("pooling_mode") or [
         mode.removeprefix("pooling_mode_").removesuffix("_tokens").removesuffix("_token")
@@ -143,7 +147,7 @@ def _from_name(name: str) -> Backbone:
     return Backbone(name, "transformer", name, pooling, *prompts, f"{pooling} pooling and {said}, by its name")
 
 
-def _read(path: Path) -> dict:
+def _read(path: Path) -> Any:
     if not path.is_file():
         return {}
     try:

@@ -6,7 +6,7 @@ import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import torch
@@ -17,6 +17,10 @@ from statgraph.distributed import current_world
 from statgraph.encoders.loading import quiet_transformers
 from statgraph.encoders.similarity import Similarity
 from statgraph.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from sentence_transformers.sentence_transformer.modules import Dense
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 
 class Inputs(Protocol):
@@ -31,7 +35,7 @@ class Inputs(Protocol):
         """Return the same inputs on a device."""
 
 
-class BiEncoder(nn.Module, ABC):
+class BiEncoder(nn.Module, ABC):  # type: ignore[misc]
     """A question encoder and an article encoder into one space, (texts, width) float32, compared by one similarity.
 
     Preparing (`question_inputs`, `article_inputs`) is done once: tokenising, and for a frozen backbone its vectors.
@@ -50,19 +54,19 @@ class BiEncoder(nn.Module, ABC):
         """Return articles or headings prepared for `articles`."""
 
     @abstractmethod
-    def questions(self, inputs: Inputs) -> torch.Tensor:
-        """Return question vectors (texts, width)."""
+    def questions(self, inputs: Any) -> torch.Tensor:
+        """Return question vectors (texts, width) of what `question_inputs` returns."""
 
     @abstractmethod
-    def articles(self, inputs: Inputs) -> torch.Tensor:
-        """Return article vectors (texts, width)."""
+    def articles(self, inputs: Any) -> torch.Tensor:
+        """Return article vectors (texts, width) of what `article_inputs` returns."""
 
     @abstractmethod
-    def parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict]:
+    def parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict[str, Any]]:
         """Return the optimiser's groups of what this regime trains in both encoders; empty where it trains nothing."""
 
     @abstractmethod
-    def question_parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict]:
+    def question_parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict[str, Any]]:
         """Return the optimiser's groups of what this regime trains in the question encoder."""
 
     def part(self) -> None:
@@ -110,7 +114,16 @@ def encoded(
     return world.all_rows(np.concatenate(vectors), [int(ends[part.stop] - ends[part.start]) for part in parts])
 
 
-def save_transformer(model, tokenizer, folder: Path, *, max_tokens: int, pooling: str, after: Sequence = (), **options):
+def save_transformer(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    folder: Path,
+    *,
+    max_tokens: int,
+    pooling: str,
+    after: Sequence[nn.Module] = (),
+    **options: object,
+) -> None:
     """Write a transformers model as a sentence-transformers folder: Transformer, Pooling, and the modules `after` them;
     `options` are those of SentenceTransformer, such as its prompts."""
     from sentence_transformers import SentenceTransformer
@@ -126,7 +139,7 @@ def save_transformer(model, tokenizer, folder: Path, *, max_tokens: int, pooling
     shutil.rmtree(plain)
 
 
-def dense_module(weight: torch.Tensor, bias: torch.Tensor):
+def dense_module(weight: torch.Tensor, bias: torch.Tensor) -> Dense:
     """Return sentence-transformers' Dense, without activation, for a map (width out, width in), (width out,)."""
     from sentence_transformers.sentence_transformer.modules import Dense
 

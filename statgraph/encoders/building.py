@@ -38,12 +38,16 @@ def build_biencoder(
     check_sharing(config, static=backbone.kind == "static")
     if backbone.kind == "static":
         source = _configured(adapted, config) if adapted else None
-        return build_static_biencoder(backbone, config, corpus_texts, source).to(device)
+        encoders: BiEncoder = build_static_biencoder(backbone, config, corpus_texts, source)
+        encoders.to(device)
+        return encoders
     article = adapted or config.article_backbone
     article_backbone = _configured(article, config) if article else backbone
     if config.shared:
         backbone = article_backbone
-    return build_transformer_biencoder(backbone, config, corpus_texts, device, article_backbone).to(device)
+    encoders = build_transformer_biencoder(backbone, config, corpus_texts, device, article_backbone)
+    encoders.to(device)
+    return encoders
 
 
 def _configured(name: str, config: EncoderConfig) -> Backbone:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import torch
@@ -14,6 +14,10 @@ from torch.utils.checkpoint import checkpoint
 from statgraph.config import EncoderConfig
 from statgraph.device import device_memory
 from statgraph.errors import UsageError
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+    from transformers import PretrainedConfig
 
 CPU = torch.device("cpu")
 _BATCH = 1024
@@ -60,7 +64,13 @@ class ChunkTokens:
 
 
 def chunked(
-    tokenizer, texts: Sequence[str], *, prefix: str, chunk_tokens: int = 128, max_tokens: int = 1024, pad_id: int = 0
+    tokenizer: Tokenizer,
+    texts: Sequence[str],
+    *,
+    prefix: str,
+    chunk_tokens: int = 128,
+    max_tokens: int = 1024,
+    pad_id: int = 0,
 ) -> ChunkTokens:
     """Return every text as chunks of at most `chunk_tokens` tokens, `max_tokens` in all (G-DSR, section 3.1).
 
@@ -83,7 +93,7 @@ def chunked(
             f"chunk_tokens and max_tokens must be at least {around + 1}"
         )
     n_chunks = max_tokens // chunk_tokens
-    ids: list[array] = []  # 4 bytes a token; a tuple of ints takes 36
+    ids: list[array[int]] = []  # 4 bytes a token; a tuple of ints takes 36
     counts: list[int] = []
     for start in range(0, len(texts), _BATCH):
         for encoding in tokenizer.encode_batch_fast(list(texts[start : start + _BATCH]), add_special_tokens=False):
@@ -94,7 +104,7 @@ def chunked(
     return ChunkTokens(ids, np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64), pad_id)
 
 
-def _special_ids(tokenizer) -> tuple[list[int], list[int]]:
+def _special_ids(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
     """Return the special tokens that the tokenizer puts before and after a text."""
     with_special = tokenizer.encode("a").ids
     inner = tokenizer.encode("a", add_special_tokens=False).ids
@@ -182,7 +192,7 @@ def in_slices(
     return torch.cat(vectors)[torch.from_numpy(np.argsort(places)).to(vectors[0].device)]
 
 
-def slice_tokens(config: EncoderConfig, about, device: torch.device, *, n_parameters: int) -> int:
+def slice_tokens(config: EncoderConfig, about: PretrainedConfig, device: torch.device, *, n_parameters: int) -> int:
     """Return the most tokens that are encoded at once, `WHOLE` for any number: `encoder.slice_tokens`; in place of auto
     on a CPU `WHOLE`, on CUDA what the calls of a step can keep in the memory that the encoders leave.
 
@@ -198,7 +208,7 @@ def slice_tokens(config: EncoderConfig, about, device: torch.device, *, n_parame
     return max(_MIN_TOKENS, int(left / (CALLS_A_STEP * bytes_per_token(about))))
 
 
-def bytes_per_token(about) -> int:
+def bytes_per_token(about: PretrainedConfig) -> int:
     """Return what a transformer of this configuration keeps of one token for the gradient, in bytes, in 16 bits under
     autocast, attention fused.
 
@@ -206,6 +216,7 @@ def bytes_per_token(about) -> int:
     (3h), what attention gives (h), the copy for the intermediate layer (h), what the activation takes and gives (2f),
     at 2 bytes; the inputs of both layer norms (2h) at 4; two dropout masks (2h) at 1.
     """
-    width = about.hidden_size
-    inner = getattr(about, "intermediate_size", None) or getattr(about, "hidden_dim", 4 * width)
-    return about.num_hidden_layers * (2 * (8 * width + 2 * inner) + 4 * 2 * width + 2 * width)
+    width: int = about.hidden_size
+    layers: int = about.num_hidden_layers
+    inner: int = getattr(about, "intermediate_size", 0) or getattr(about, "hidden_dim", 4 * width)
+    return layers * (2 * (8 * width + 2 * inner) + 4 * 2 * width + 2 * width)

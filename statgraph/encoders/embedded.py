@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from safetensors import SafetensorError
@@ -17,6 +18,9 @@ from safetensors import SafetensorError
 from statgraph.cache import cached, place_of
 from statgraph.encoders.backbone import EMBEDDED_E5, EMBEDDED_STATIC, Backbone
 from statgraph.errors import DependencyError, ModelError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
 
 MODEL_FILE = "e5-small-q4.bin"
 MAX_TOKENS = 512
@@ -79,7 +83,7 @@ def is_everyday_word(word: str) -> bool:
 @cache
 def _pieces() -> frozenset[bytes]:
     """Return the 250,000 pieces of the tokenizer, read from the file without unpacking it."""
-    reader = _Reader(memoryview(np.memmap(_model_file(), mode="r")))
+    reader = _Reader(np.memmap(_model_file(), mode="r").data)
     reader.take(4 + struct.calcsize("<I7ifi"))
     n_pieces, _bos, _eos, _pad, _unk, n_bytes = reader.values("i4iQ")
     starts = np.frombuffer(reader.take(4 * (n_pieces + 1)), dtype="<u4").tolist()
@@ -114,7 +118,7 @@ class _Reader:
         self._data = data
         self._at = 0
 
-    def values(self, layout: str) -> tuple:
+    def values(self, layout: str) -> tuple[Any, ...]:
         values = struct.unpack_from("<" + layout, self._data, self._at)
         self._at += struct.calcsize("<" + layout)
         return values
@@ -205,7 +209,7 @@ def _full_name(short: str) -> str:
     return f"encoder.layer.{layer}.{_LAYER_NAMES[part]}.{'weight' if kind == 'w' else 'bias'}"
 
 
-def _tokenizer(pieces: list[str], scores: np.ndarray, replacements: dict[str, str]):
+def _tokenizer(pieces: list[str], scores: np.ndarray, replacements: dict[str, str]) -> PreTrainedTokenizerFast:
     from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 

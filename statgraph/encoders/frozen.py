@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -13,6 +14,9 @@ import torch
 from statgraph.artifacts import array_damage_as_value_error, replaced_file
 from statgraph.distributed import current_world
 from statgraph.encoders.chunking import padded, token_batches
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 _SHARD_CHUNKS = 4096
 
@@ -37,7 +41,7 @@ def pooled(hidden: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tens
 class FrozenModel:
     """A transformers model and how it is run: `model` is moved to `device` and `dtype` for good."""
 
-    model: object
+    model: PreTrainedModel
     pooling: str
     pad_id: int
     device: torch.device
@@ -57,8 +61,13 @@ def embedded_chunks(
     interrupted run continues where it was; `progress` gets the tokens that are done and those in all. Each process
     computes its part of a shard's batches; the first looks into the cache and fills it for all, and only it needs one.
     """
+
+    def cache_of_first() -> VectorCache:
+        assert cache is not None
+        return cache
+
     world, keys = current_world(), [_key(chunk) for chunk in chunk_ids]
-    ordered = world.json_from_first(lambda: _missing(keys, chunk_ids, cache))
+    ordered = world.json_from_first(lambda: _missing(keys, chunk_ids, cache_of_first()))
     sizes = [len(chunk_ids[row]) for row in ordered]
     for start in range(0, len(ordered), _SHARD_CHUNKS):
         shard = ordered[start : start + _SHARD_CHUNKS]
@@ -75,8 +84,8 @@ def embedded_chunks(
         if done < sum(sizes[: start + len(shard)]):  # the other processes' batches
             progress(sum(sizes[: start + len(shard)]), sum(sizes))
         if world.is_first:
-            cache.add([keys[row] for row in shard], computed)
-    return world.array_from_first(lambda: cache.vectors(keys))
+            cache_of_first().add([keys[row] for row in shard], computed)
+    return world.array_from_first(lambda: cache_of_first().vectors(keys))
 
 
 def embedded_tokens(frozen: FrozenModel, chunk_ids: Sequence[Sequence[int]]) -> list[np.ndarray]:
@@ -89,7 +98,7 @@ def embedded_tokens(frozen: FrozenModel, chunk_ids: Sequence[Sequence[int]]) -> 
     return [vectors[row] for row in range(len(chunk_ids))]
 
 
-@torch.inference_mode()
+@torch.inference_mode()  # type: ignore[untyped-decorator]
 def _hidden(frozen: FrozenModel, chunk_ids: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the last layer's states (chunks, longest, width) float32, and the mask of `padded`."""
     model = frozen.model.to(device=frozen.device, dtype=frozen.dtype).eval()
@@ -97,7 +106,7 @@ def _hidden(frozen: FrozenModel, chunk_ids: Sequence[Sequence[int]]) -> tuple[to
     return model(input_ids=ids, attention_mask=mask).last_hidden_state.float(), mask
 
 
-def weights_fingerprint(model, *, pooling: str, dtype: torch.dtype) -> str:
+def weights_fingerprint(model: PreTrainedModel, *, pooling: str, dtype: torch.dtype) -> str:
     """Return a hex name for "this model, pooled this way, at this precision": what a vector cache belongs to."""
     digest = hashlib.sha256(f"{pooling} {dtype}".encode())
     for name, tensor in sorted(model.state_dict().items()):
@@ -125,7 +134,7 @@ KEY_BYTES = 16
 class KeyedRows:
     """Rows of several arrays (n, width) by keys of 16 bytes; a key that comes again keeps its first row."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._arrays: list[np.ndarray] = []
         self._places: dict[bytes, tuple[int, int]] = {}
 
@@ -138,10 +147,10 @@ class KeyedRows:
             self._places.setdefault(key, (len(self._arrays), row))
         self._arrays.append(vectors)
 
-    def rows(self, keys: Sequence[bytes], dtype: type) -> np.ndarray:
+    def rows(self, keys: Sequence[bytes], dtype: type[np.floating]) -> np.ndarray:
         """Return the vectors of these keys, (keys, width); all must be known."""
         places = np.array([self._places[key] for key in keys], dtype=np.int64).reshape(-1, 2)
-        vectors = np.empty((len(places), self._arrays[0].shape[1] if self._arrays else 0), dtype=dtype)
+        vectors: np.ndarray = np.empty((len(places), self._arrays[0].shape[1] if self._arrays else 0), dtype=dtype)
         for number in np.unique(places[:, 0]):
             chosen = places[:, 0] == number
             vectors[chosen] = self._arrays[number][places[chosen, 1]]
@@ -161,7 +170,7 @@ class VectorCache:
     read (a copy that was cut short, a full disk) counts as absent, and what it held is computed again.
     """
 
-    def __init__(self, folder: Path, dtype: type = np.float16):
+    def __init__(self, folder: Path, dtype: type[np.floating] = np.float16):
         self._folder = Path(folder)
         self._dtype = dtype
         self._known = KeyedRows()
@@ -178,7 +187,7 @@ class VectorCache:
         if not len(keys):
             return
         key_rows = np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(-1, KEY_BYTES)
-        kept = vectors.astype(self._dtype)
+        kept: np.ndarray = vectors.astype(self._dtype)
         target = self._folder / f"{keys[0].hex()}-{len(keys)}.npz"
         with replaced_file(target) as staging, staging.open("wb") as file:
             np.savez(file, keys=key_rows, vectors=kept)

@@ -12,7 +12,7 @@ from statgraph.config import EncoderConfig
 from statgraph.settings import check_setting
 
 
-class ChunkEncoder(nn.Module):
+class ChunkEncoder(nn.Module):  # type: ignore[misc]
     """Positions, a small transformer and pooling over chunk vectors (Pappagari et al. 2019; G-DSR, section 3.1).
 
     It starts as the plain pooling of its inputs: position vectors and the layers' output projections are zero, so that

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
-from torch import nn
 
 from statgraph.cache import place_of
 from statgraph.encoders.backbone import Backbone
@@ -17,6 +17,10 @@ from statgraph.encoders.chunking import ChunkTokens, chunked
 from statgraph.encoders.frozen import FrozenModel, VectorCache, weights_fingerprint
 from statgraph.encoders.vocabulary import prune_model
 from statgraph.errors import ModelError, reason_of
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase, PreTrainedTokenizerFast
+    from transformers.models.auto.auto_factory import _BaseAutoModelClass
 
 HUB_TIMEOUT_S = 10
 
@@ -27,8 +31,8 @@ class Tower:
     runs in where it is frozen."""
 
     backbone: Backbone
-    tokenizer: object
-    model: nn.Module
+    tokenizer: PreTrainedTokenizerFast
+    model: PreTrainedModel
     dtype: torch.dtype
 
     @cached_property
@@ -59,7 +63,7 @@ def loaded_tower(backbone: Backbone, dtype: torch.dtype, kept_texts: Sequence[st
     return Tower(backbone, tokenizer, model, dtype)
 
 
-def load_backbone(backbone: Backbone, *, masked: bool = False):
+def load_backbone(backbone: Backbone, *, masked: bool = False) -> tuple[PreTrainedTokenizerFast, PreTrainedModel]:
     """Return (fast tokenizer, float32 model in evaluation mode) of a transformer backbone; `masked`, with a
     masked-language head, a random one where the backbone has none of its own, such as E5.
 
@@ -84,7 +88,9 @@ def load_backbone(backbone: Backbone, *, masked: bool = False):
     return tokenizer, model.eval()
 
 
-def loaded_pair(location: str, auto_class, *, what: str, remedy: str):
+def loaded_pair(
+    location: str, auto_class: type[_BaseAutoModelClass], *, what: str, remedy: str
+) -> tuple[PreTrainedTokenizerBase, PreTrainedModel]:
     """Return (tokenizer, float32 model) of a folder or hub name; `what` and `remedy` are for the message.
 
     Raises:
@@ -103,10 +109,10 @@ def loaded_pair(location: str, auto_class, *, what: str, remedy: str):
         raise ModelError(f"{what} cannot be loaded ({reason_of(error).rstrip('.:')}); {remedy}") from error
 
 
-def most_tokens(tokenizer, model) -> int:
+def most_tokens(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> int:
     """Return the longest text that a backbone takes, in tokens, special ones included; 512 at most."""
     positions = getattr(model.config, "max_position_embeddings", None) or 512
-    return min(tokenizer.model_max_length, positions, 512)
+    return min(int(tokenizer.model_max_length), int(positions), 512)
 
 
 def is_cached(name: str) -> bool:

@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -28,6 +29,9 @@ from statgraph.encoders.similarity import SIMILARITIES, Similarity, similarity_o
 from statgraph.encoders.vocabulary import pruned_tokenizer, used_piece_ids
 from statgraph.errors import ModelError
 from statgraph.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 ARTICLE_WEIGHTS = "model.safetensors"
 TOKENIZER = "tokenizer.json"
@@ -58,7 +62,7 @@ class TokenBags:
         return TokenBags(self.ids.to(device), self.offsets.to(device))
 
 
-def token_bags(tokenizer, texts: Sequence[str], *, max_tokens: int) -> TokenBags:
+def token_bags(tokenizer: Tokenizer, texts: Sequence[str], *, max_tokens: int) -> TokenBags:
     """Return the texts as bags of at most `max_tokens` ids each, without special tokens."""
     ids: list[np.ndarray] = []
     for start in range(0, len(texts), 4096):
@@ -69,7 +73,7 @@ def token_bags(tokenizer, texts: Sequence[str], *, max_tokens: int) -> TokenBags
     return TokenBags(torch.from_numpy(flat), torch.from_numpy(np.concatenate([[0], lengths.cumsum()])))
 
 
-class StaticEncoder(nn.Module):
+class StaticEncoder(nn.Module):  # type: ignore[misc]
     """An EmbeddingBag with a learnt weight per token: v(text) = mean over tokens of weight[t] * vectors[t], at unit
     length where the similarity is the cosine.
 
@@ -97,7 +101,7 @@ class StaticEncoder(nn.Module):
     @property
     def width(self) -> int:
         """Return the number of components of a vector."""
-        return self.vectors.shape[1]
+        return int(self.vectors.shape[1])
 
     def forward(self, bags: TokenBags) -> torch.Tensor:
         """Return vectors (texts, width); texts without a known token all get the same one."""
@@ -136,10 +140,12 @@ class StaticBiEncoder(BiEncoder):
 
     encode_batch = 4096
 
-    def __init__(self, tokenizer, encoder: StaticEncoder, *, trained: bool, max_tokens: int):
+    def __init__(self, tokenizer: Tokenizer, encoder: StaticEncoder, *, trained: bool, max_tokens: int):
         super().__init__()
         self.tokenizer = tokenizer
         self.encoder = encoder
+        self.width = encoder.width
+        self.similarity = encoder.similarity
         self.max_tokens = max_tokens
         self.encoder.requires_grad_(trained)
         self.own: StaticEncoder | None = None  # of the questions, once they have one
@@ -154,19 +160,11 @@ class StaticBiEncoder(BiEncoder):
             self.own = copy.deepcopy(self.encoder)
             self.encoder.requires_grad_(False)
 
-    @property
-    def width(self) -> int:
-        return self.encoder.width
-
     def question_inputs(self, texts: Sequence[str], progress: Progress = silent) -> TokenBags:
         return token_bags(self.tokenizer, texts, max_tokens=self.max_tokens)
 
     def article_inputs(self, texts: Sequence[str], progress: Progress = silent) -> TokenBags:
         return token_bags(self.tokenizer, texts, max_tokens=self.max_tokens)
-
-    @property
-    def similarity(self) -> Similarity:
-        return self.encoder.similarity
 
     def questions(self, inputs: TokenBags) -> torch.Tensor:
         return self.question_encoder(inputs)
@@ -174,14 +172,14 @@ class StaticBiEncoder(BiEncoder):
     def articles(self, inputs: TokenBags) -> torch.Tensor:
         return self.encoder(inputs)
 
-    def parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict]:
+    def parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict[str, Any]]:
         """Return the token vectors and the token weights, each with its learning rate."""
         encoder = self.question_encoder
         if not encoder.vectors.requires_grad:
             return []
         return [{"params": [encoder.vectors], "lr": lr}, {"params": [encoder.weights], "lr": weight_lr}]
 
-    def question_parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict]:
+    def question_parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict[str, Any]]:
         """Return the same groups: the encoder is shared, or the articles' no longer trains."""
         return self.parameter_groups(lr=lr, weight_lr=weight_lr)
 
@@ -233,7 +231,7 @@ def build_static_biencoder(
     return StaticBiEncoder(tokenizer, encoder, trained=trained, max_tokens=config.max_tokens)
 
 
-def _distilled(backbone: Backbone, corpus_texts: Sequence[str]):
+def _distilled(backbone: Backbone, corpus_texts: Sequence[str]) -> tuple[Tokenizer, torch.Tensor, torch.Tensor]:
     """Return (tokenizer, token vectors, token weights) of this model over the pieces of these texts, from the cache
     where it holds them."""
     from safetensors.torch import load_file
@@ -263,7 +261,7 @@ def _distilled(backbone: Backbone, corpus_texts: Sequence[str]):
     return Tokenizer.from_file(str(folder / TOKENIZER)), tensors["vectors"], tensors["weights"]
 
 
-def _loaded(backbone: Backbone, corpus_texts: Sequence[str]):
+def _loaded(backbone: Backbone, corpus_texts: Sequence[str]) -> tuple[Tokenizer, torch.Tensor, torch.Tensor]:
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
@@ -281,7 +279,7 @@ def _loaded(backbone: Backbone, corpus_texts: Sequence[str]):
     return _plain_tokenizer(folder / TOKENIZER), vectors.float(), torch.ones(len(vectors))
 
 
-def _plain_tokenizer(path: Path):
+def _plain_tokenizer(path: Path) -> Tokenizer:
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(path))

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
@@ -99,12 +100,12 @@ class TransformerBiEncoder(BiEncoder):
         vectors = self.chunk_encoder(chunks, inputs.offsets)
         return self.similarity.finished(self.article_projection(vectors))
 
-    def parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict]:
+    def parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict[str, Any]]:
         """Return one group with everything that this regime trains."""
         trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
         return [{"params": trained, "lr": lr}] if trained else []
 
-    def question_parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict]:
+    def question_parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict[str, Any]]:
         """Return the query projection's parameters, and those of its backbone where that trains."""
         towers = [self.query_projection] if self.frozen else [self.query_projection, self.query_model]
         trained = [parameter for tower in towers for parameter in tower.parameters() if parameter.requires_grad]

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from statgraph.errors import ModelError
 
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
 _BATCH = 4096
 _WORD_START = "▁"  # a piece of its own in a Unigram vocabulary
 
 
-def used_piece_ids(tokenizer, texts: Sequence[str]) -> np.ndarray:
+def used_piece_ids(tokenizer: Tokenizer, texts: Sequence[str]) -> np.ndarray:
     """Return the sorted ids (int64) of every piece that the texts are cut into, and of every single character in them.
 
     The single characters, and the mark of a word's beginning, let words that no text holds be spelt out in place of
@@ -34,7 +39,7 @@ def used_piece_ids(tokenizer, texts: Sequence[str]) -> np.ndarray:
     return np.array(sorted(used), dtype=np.int64)
 
 
-def pruned_tokenizer(tokenizer, piece_ids: np.ndarray):
+def pruned_tokenizer(tokenizer: Tokenizer, piece_ids: np.ndarray) -> tuple[Tokenizer, np.ndarray]:
     """Return (tokenizer, kept ids): the same tokenizer with only these pieces and its special tokens, renumbered.
 
     `kept_ids[new]` is the piece's id before. Texts whose pieces were all kept are cut as before, because the best
@@ -65,7 +70,9 @@ def pruned_tokenizer(tokenizer, piece_ids: np.ndarray):
     return Tokenizer.from_str(json.dumps(state)), kept_ids
 
 
-def prune_model(tokenizer, model, corpus_texts: Sequence[str]):
+def prune_model(
+    tokenizer: PreTrainedTokenizerFast, model: PreTrainedModel, corpus_texts: Sequence[str]
+) -> PreTrainedTokenizerFast:
     """Cut a transformers model's embedding to the pieces of the texts, in place, and return its fast tokenizer with
     these pieces only."""
     import torch
@@ -89,7 +96,7 @@ def prune_model(tokenizer, model, corpus_texts: Sequence[str]):
     )
 
 
-def _renumber(post_processor: dict, new_id: Mapping[int, int]) -> None:
+def _renumber(post_processor: dict[str, Any], new_id: Mapping[int, int]) -> None:
     """Put the new ids of the special tokens into the state of a tokenizer's post-processor."""
     for step in post_processor.get("processors", ()):
         _renumber(step, new_id)

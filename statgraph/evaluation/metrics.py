@@ -51,7 +51,7 @@ Metric = Callable[[np.ndarray, int], float]
 
 DEPTH = 500  # how deep a ranking is measured
 QUALITY = "quality"
-_CUT_SHORT: Mapping[str, Metric] = {
+_CUT_SHORT: Mapping[str, partial[float]] = {
     **{f"R@{cut}": partial(recall, cut=cut) for cut in (1, 3, 5, 10, 100, 200, DEPTH)},
     **{f"S@{cut}": partial(success, cut=cut) for cut in (1, 3)},
 }
@@ -138,7 +138,7 @@ def question_metrics(
     """
     if len(ranking_rows) != len(relevant_rows):
         raise ValueError(f"{len(ranking_rows)} rankings, but {len(relevant_rows)} questions; give one for each")
-    metrics = {**_CUT_SHORT, **_GRADED, QUALITY: partial(quality, cut=quality_cut(n_articles))}
+    metrics: dict[str, Metric] = {**_CUT_SHORT, **_GRADED, QUALITY: partial(quality, cut=quality_cut(n_articles))}
     for name in left_out(n_articles):
         del metrics[name]
     table = np.empty((len(metrics), len(ranking_rows)))  # (metrics, questions)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 from urllib.parse import quote
 
 import numpy as np
@@ -16,6 +16,9 @@ from statgraph.evaluation.metrics import QUALITY, QuestionMetrics, left_out_note
 from statgraph.evaluation.significance import CONFIDENCE, SIGNIFICANCE_LEVEL, Estimate, MetricComparison, mean_estimate
 from statgraph.evaluation.strata import ALL, STRATA, TOPIC
 from statgraph.law.query import Ranked
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class Report:
         return [*filter(None, [left_out_note(self.n_articles)]), quality]
 
     @classmethod
-    def from_dict(cls, saved: Mapping[str, object]) -> Report:
+    def from_dict(cls, saved: Mapping[str, Any]) -> Report:
         """Return the report that `to_dict` saved.
 
         Raises:
@@ -91,7 +94,7 @@ INTERVAL_METRIC = "mAP"
 MIN_TOPIC_QUESTIONS = 5
 
 
-def report_table(report: Report):
+def report_table(report: Report) -> Table:
     """Return a `rich.table.Table`: a row a metric, a column for each of `STRATA`, in percent with the interval."""
     from rich.table import Table
 
@@ -105,7 +108,7 @@ def report_table(report: Report):
     return table
 
 
-def strata_table(report: Report):
+def strata_table(report: Report) -> Table | None:
     """Return a `rich.table.Table` with a row for each stratum beyond `STRATA`, or None if there are none to show.
 
     Topics of fewer than `MIN_TOPIC_QUESTIONS` questions are left out, and counted below the table.
@@ -134,7 +137,7 @@ def strata_table(report: Report):
     return table
 
 
-def comparison_table(comparisons: Mapping[str, MetricComparison], baseline: str):
+def comparison_table(comparisons: Mapping[str, MetricComparison], baseline: str) -> Table:
     """Return a `rich.table.Table`: a row a metric, with both means in percent and their difference in points."""
     from rich.markup import escape
     from rich.table import Table

@@ -150,4 +150,5 @@ def _seed_means(seeds: Sequence[QuestionMetrics], metric: str) -> np.ndarray:
     if len(counts) > 1:
         raise ValueError(f"seeds with {counts[0]} and {counts[-1]} questions; evaluate all on the same questions")
     # Rounded, since equal seeds in another order would else differ in the last bit, which a test can take for a gain.
-    return np.mean([seed[metric] for seed in seeds], axis=0).round(12)  # (questions,)
+    means: np.ndarray = np.mean([seed[metric] for seed in seeds], axis=0)  # (questions,)
+    return means.round(12)

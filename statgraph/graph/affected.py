@@ -55,10 +55,10 @@ def _rewired(old: LegalGraph, new: LegalGraph, rows: Mapping[str, np.ndarray]) -
         # An edge whose source is gone counts as one from row -1.
         stays = before[1] != NEW
         n_targets = max(1, new.node_counts[target_type])
-        codes = [
+        codes_before, codes_after = (
             (sources + 1) * n_targets + targets for sources, targets in ((before[0][stays], before[1][stays]), after)
-        ]
-        differing = np.setxor1d(*codes)
+        )
+        differing = np.setxor1d(codes_before, codes_after)
         rewired[target_type][differing % n_targets] = True
     return rewired
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
+from typing import Any
 
 import torch
 
 from statgraph.config import GnnConfig, GraphConfig
 from statgraph.graph.build import LegalGraph
-from statgraph.graph.dgl_loader import load_dgl, single_threaded
+from statgraph.graph.dgl_loader import DGLGraph, load_dgl, single_threaded
 from statgraph.graph.relations import ARTICLE, CITES, CITING, CITING_CITES, QUESTION, Relation
 from statgraph.settings import check_setting
 
@@ -29,7 +30,7 @@ class Block:
     edge_types: torch.Tensor
     own_inputs: torch.Tensor
     n_inputs: int
-    derived: dict = field(init=False, repr=False, compare=False, default_factory=dict)
+    derived: dict[str | tuple[str, int, bool], Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     @property
     def n_outputs(self) -> int:
@@ -42,7 +43,8 @@ class Block:
         if "keeps all" not in self.derived:
             every_input = torch.arange(self.n_inputs, device=self.own_inputs.device)
             self.derived["keeps all"] = torch.equal(self.own_inputs, every_input)
-        return self.derived["keeps all"]
+        keeps_all: bool = self.derived["keeps all"]
+        return keeps_all
 
     def own(self, nodes: torch.Tensor) -> torch.Tensor:
         """Return the rows of the outputs, (outputs, ...), among those of the inputs, (inputs, ...); not a copy where
@@ -141,7 +143,8 @@ class BlockSampler:
         for relation, edges in visible.items():
             for edge_type in relation.edge_types:  # an edge and its reverse have the same id
                 heterograph.edges[edge_type].data[_VISIBLE] = edges
-        layers, nodes = [], seeds
+        layers: list[Block] = []
+        nodes = seeds
         with single_threaded():
             for fanout in reversed(self._fanouts):
                 layer, nodes = _sampled(heterograph, nodes, fanout)
@@ -172,8 +175,8 @@ class BlockSampler:
 
 
 def _sampled(
-    heterograph: object, nodes: Mapping[str, torch.Tensor], fanout: int
-) -> tuple[object, dict[str, torch.Tensor]]:
+    heterograph: DGLGraph, nodes: Mapping[str, torch.Tensor], fanout: int
+) -> tuple[DGLGraph, dict[str, torch.Tensor]]:
     """Return a DGL block of visible edges into some nodes, and the nodes that these come from, the targets first."""
     dgl = load_dgl()
     frontier = dgl.sampling.sample_neighbors(heterograph, nodes, fanout, prob=_VISIBLE)
@@ -188,7 +191,7 @@ def whole_graph_block(graph: LegalGraph) -> Block:
     return _block(graph, graph.heterograph)
 
 
-def _block(graph: LegalGraph, layer: object) -> Block:
+def _block(graph: LegalGraph, layer: DGLGraph) -> Block:
     """Return a DGL block, whose outputs come first among its inputs, or a whole graph, its types side by side in one
     numbering."""
     n_inputs, n_outputs = (
@@ -203,5 +206,5 @@ def _block(graph: LegalGraph, layer: object) -> Block:
         sources, targets = sources + input_starts[source_type], targets + output_starts[target_type]
         parts.append((sources, targets, torch.full_like(sources, number)))
     own_inputs = [torch.arange(count) + start for count, start in zip(n_outputs, input_starts.values(), strict=True)]
-    ends_and_types = map(torch.cat, zip(*parts, strict=True))
-    return Block(*ends_and_types, torch.cat(own_inputs), n_inputs=sum(n_inputs))
+    sources, targets, edge_types = map(torch.cat, zip(*parts, strict=True))
+    return Block(sources, targets, edge_types, torch.cat(own_inputs), n_inputs=sum(n_inputs))

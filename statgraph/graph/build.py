@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from statgraph.config import GraphConfig
-from statgraph.graph.dgl_loader import load_dgl
+from statgraph.graph.dgl_loader import DGLGraph, load_dgl
 from statgraph.graph.relations import (
     ARTICLE,
     CITING,
@@ -27,7 +27,7 @@ from statgraph.law.tree import tree_of
 ITSELF = "itself"
 
 
-def heterograph_of(edges: Mapping[Relation, Edges], node_counts: Mapping[str, int]) -> object:
+def heterograph_of(edges: Mapping[Relation, Edges], node_counts: Mapping[str, int]) -> DGLGraph:
     """Return the DGL heterograph of relations, each with its reverse; an edge and its reverse have the same id. The
     reverse of a one-way relation has no edges.
 
@@ -66,7 +66,9 @@ def _check(relation: Relation, node_type: str, rows: np.ndarray, count: int) -> 
         )
 
 
-def _isolated_types(edges: Mapping[tuple[str, str, str], object], node_types: Iterable[str]) -> dict:
+def _isolated_types(
+    edges: Mapping[tuple[str, str, str], object], node_types: Iterable[str]
+) -> dict[tuple[str, str, str], tuple[list[int], list[int]]]:
     """Return an empty relation of its own for each node type that no relation touches: DGL's blocks lose the nodes of
     a type that no edge type names."""
     touched = {node_type for source, _, target in edges for node_type in (source, target)}
@@ -85,7 +87,7 @@ class LegalGraph:
     name brings, `citing[i]`. Questions of the other splits and their citing texts are never in the graph.
     """
 
-    heterograph: object
+    heterograph: DGLGraph
     article_ids: tuple[str, ...]
     headings: tuple[Heading, ...]
     question_ids: tuple[str, ...]

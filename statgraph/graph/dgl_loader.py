@@ -11,9 +11,11 @@ import types
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any, TypeAlias
 
 from statgraph.errors import DependencyError, described
 
+DGLGraph: TypeAlias = Any  # `dgl.DGLGraph`: DGL has no types, and is imported by `load_dgl` alone
 DGL_RANGE = "dgl>=1.1.3,<3"
 
 _GRAPHBOLT = "dgl.graphbolt"

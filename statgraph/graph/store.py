@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from statgraph import artifacts
 from statgraph._version import __version__
@@ -126,7 +127,7 @@ def _refuse_foreign_folder(folder: Path) -> None:
         raise GraphError(f"{folder}: {reason}; choose a folder that does not exist yet")
 
 
-def _read_manifest(folder: Path) -> dict:
+def _read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / artifacts.MANIFEST
     if not path.is_file():
         raise GraphError(f"{folder}: not a graph folder; build it with 'statgraph build-graph'")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ class Where:
         ours, theirs = self._given(), other._given()
         return None if ours.keys() & theirs.keys() else Where(**ours, **theirs)
 
-    def _given(self) -> dict[str, object]:
+    def _given(self) -> dict[str, Any]:
         return {item.name: value for item in fields(self) if (value := getattr(self, item.name)) != item.default}
 
 
@@ -99,8 +100,8 @@ class AllowedRows:
         """Return the rows that are in both; None means all rows."""
         if other is None:
             return self
-        both_known = self.where is not None and other.where is not None
-        return AllowedRows.of_mask(self.mask & other.mask, self.where & other.where if both_known else None)
+        where = None if self.where is None or other.where is None else self.where & other.where
+        return AllowedRows.of_mask(self.mask & other.mask, where)
 
 
 def placed_rows(tree: Tree, codes: Sequence[str] = (), heading: Sequence[str] = ()) -> AllowedRows | None:

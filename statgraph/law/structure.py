@@ -58,7 +58,7 @@ class Structure:
             place=_places(section),
             depth=np.array([len(article.path) for article in articles], dtype=np.int32),
             length=np.array([len(article.text) for article in articles], dtype=np.int32),
-            number_kind=_numbered([_LETTERS.match(number_or_title(article))[1].upper() for article in articles]),
+            number_kind=_numbered(list(map(_letters, articles))),
             citations=citations_among(tuple(articles)),
         )
 
@@ -101,7 +101,8 @@ class Structure:
     @cached_property
     def siblings(self) -> np.ndarray:
         """Return how many other articles stand directly under the same heading, (articles,) int32."""
-        return (np.bincount(self.section)[self.section] - 1).astype(np.int32)
+        siblings: np.ndarray = np.bincount(self.section)[self.section] - 1
+        return siblings.astype(np.int32)
 
     @cached_property
     def facts(self) -> tuple[np.ndarray, ...]:
@@ -123,6 +124,12 @@ def gathered(ragged: Ragged, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     places = np.repeat(np.arange(len(rows)), counts)
     offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     return values[np.repeat(starts[rows], counts) + offsets], places
+
+
+def _letters(article: PlacedText) -> str:
+    """Return the letters before an article's number, "" for none."""
+    letters = _LETTERS.match(number_or_title(article))
+    return "" if letters is None else letters[1].upper()
 
 
 def _numbered(keys: Sequence[object]) -> np.ndarray:

@@ -28,9 +28,14 @@ _BETWEEN = " ,.:;–—-"
 class NamedArticle(Protocol):
     """An article as far as its name goes."""
 
-    title: str
-    number: str
-    rubric: str
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def number(self) -> str: ...
+
+    @property
+    def rubric(self) -> str: ...
 
 
 def full_title(article: NamedArticle) -> str:

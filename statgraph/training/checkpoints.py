@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -46,7 +47,7 @@ def load_weights(folder: Path) -> Mapping[str, torch.Tensor]:
     return current_world().tensors_from_first(lambda: read_tensors(folder / WEIGHTS, remedy=_REMEDY))
 
 
-def load_progress(folder: Path) -> dict | None:
+def load_progress(folder: Path) -> dict[str, Any] | None:
     """Return the progress of the stage, or None if there is no checkpoint; of several processes the first looks.
 
     Raises:
@@ -70,7 +71,7 @@ def load_steps(folder: Path, steps: OptimizerSteps) -> None:
         number, key = name.split(".", 1)
         state["state"].setdefault(int(number), {})[key] = tensor
     steps.optimizer.load_state_dict(state)
-    steps.load_state(load_progress(folder).get(_SCALING, {}))
+    steps.load_state((load_progress(folder) or {}).get(_SCALING, {}))
 
 
 class MetricsLog:
@@ -85,7 +86,7 @@ class MetricsLog:
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
 
-    def records(self) -> list[dict]:
+    def records(self) -> list[dict[str, Any]]:
         """Return all lines, in order: each has `stage` (a string), `epoch` (a whole number), and numbers or None beside
         them. A last line cut short by a kill is left out.
 
@@ -106,9 +107,9 @@ class MetricsLog:
         kept = [record for record in self.records() if record["stage"] != stage or record["epoch"] <= after_epoch]
         write_text(self._path, "".join(json.dumps(record) + "\n" for record in kept))
 
-    def _record(self, line: bytes, number: int, *, is_last: bool) -> dict | None:
+    def _record(self, line: bytes, number: int, *, is_last: bool) -> dict[str, Any] | None:
         try:
-            record = json.loads(line)
+            record: dict[str, Any] | None = json.loads(line)
         except (ValueError, RecursionError):
             if is_last:
                 return None

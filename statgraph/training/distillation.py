@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import torch
@@ -39,7 +40,7 @@ class AfterGraph(EncoderStage):
         self._config = config
         self.steps_per_epoch = epoch_steps(len(gold.pairs), config.batch_size, config.min_epoch_steps)
 
-    def parameter_groups(self) -> list[dict]:
+    def parameter_groups(self) -> list[dict[str, Any]]:
         return self._encoders.question_parameter_groups(
             lr=self._config.encoder_lr, weight_lr=self._config.encoder_weight_lr
         )

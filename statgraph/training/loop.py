@@ -7,6 +7,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -38,7 +39,7 @@ class Stage(Protocol):
     steps_per_epoch: int
     uses_graph: bool = False
 
-    def parameter_groups(self) -> list[dict]:
+    def parameter_groups(self) -> list[dict[str, Any]]:
         """Return the optimiser's groups, each with its own `lr`."""
 
     def weights(self) -> Mapping[str, torch.Tensor]:
@@ -56,11 +57,11 @@ class Stage(Protocol):
     def begin_epoch(self, epoch: int, epochs: int) -> None:
         """Prepare an epoch (from 1) of so many, with the current weights."""
 
-    def batches(self, rng: np.random.Generator) -> Iterator[object]:
+    def batches(self, rng: np.random.Generator) -> Iterator[Any]:
         """Yield the batches of one epoch, drawn with `rng`."""
 
-    def loss(self, batch: object) -> torch.Tensor:
-        """Return a batch's loss, a scalar with gradients."""
+    def loss(self, batch: Any) -> torch.Tensor:
+        """Return the loss of one of the stage's own batches, a scalar with gradients."""
 
     def dev_metrics(self) -> dict[str, float] | None:
         """Return the metrics on the dev split with the current weights; None where the corpus has no dev questions."""
@@ -165,12 +166,12 @@ class _StageTrainer:
             raise RunError(f"{name}: the run to go by has no record of its epochs; train that run again")
         return stops[name]
 
-    def _begun(self) -> tuple[dict, dict]:
+    def _begun(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the records of the last and the best epoch so far: those of epoch 0 where nothing can be resumed."""
         stage, world, log = self._stage, current_world(), self._context.log
         last = load_progress(self._folder / LAST) if self._context.resume else None
         best = load_progress(self._folder / BEST) if last else None
-        if best is not None:
+        if last is not None and best is not None:
             stage.load_weights(load_weights(self._folder / LAST))
             load_steps(self._folder / LAST, self._steps)
             if world.is_first:
@@ -198,7 +199,7 @@ class _StageTrainer:
         for step, batch in enumerate(stage.batches(rng), start=before + 1):
             for group in self._steps.optimizer.param_groups:
                 group["lr"] = group["base_lr"] * rate_share(step, steps, self._schedule.warmup, end=end)
-            losses.append(self._steps.take(lambda batch=batch: loss_of(batch)))
+            losses.append(self._steps.take(partial(loss_of, batch)))
             stage.weights_changed()
             if not math.isfinite(losses[-1]):
                 raise RunError(
@@ -212,7 +213,8 @@ class _StageTrainer:
     def _record(self, epoch: int, *, loss: float | None, seconds: float) -> dict[str, object]:
         self._stage.set_training(False)
         metrics = (self._stage.dev_metrics() if self._context.stops is None else None) or {}
-        record = {"stage": self._stage.name, "epoch": epoch, "loss": loss, "seconds": round(seconds, 2), **metrics}
+        facts = {"stage": self._stage.name, "epoch": epoch, "loss": loss, "seconds": round(seconds, 2)}
+        record: dict[str, object] = {**facts, **metrics}
         return current_world().json_from_first(lambda: record)
 
 

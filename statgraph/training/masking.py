@@ -4,7 +4,7 @@ pieces that occur. The masking itself is transformers' own."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import nn
@@ -12,6 +12,10 @@ from torch.nn import functional
 
 from statgraph.config import PretrainConfig
 from statgraph.errors import ModelError, UsageError
+
+if TYPE_CHECKING:
+    from transformers import DataCollatorForLanguageModeling, PreTrainedModel, PreTrainedTokenizerBase
+    from transformers.modeling_outputs import BaseModelOutput
 
 _TEXTS_AT_ONCE = 4096
 NO_PIECE = -1  # fills the last block where the texts have ended
@@ -33,7 +37,7 @@ class TokenBlocks(NamedTuple):
     mask_token: str
 
 
-def token_blocks(tokenizer, texts: Sequence[str], config: PretrainConfig) -> TokenBlocks:
+def token_blocks(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], config: PretrainConfig) -> TokenBlocks:
     """Return the texts one after the other, an end token behind each, cut into blocks of `config.max_tokens` tokens.
 
     Blocks run over the ends of texts (FULL-SENTENCES: RoBERTa, Liu et al. 2019, section 4.2), so that none but the last
@@ -74,7 +78,7 @@ def token_blocks(tokenizer, texts: Sequence[str], config: PretrainConfig) -> Tok
     return TokenBlocks(numbered, piece_ids, tokenizer.convert_ids_to_tokens(piece_ids.tolist()), special, mask_token)
 
 
-def masking_of(blocks: TokenBlocks, share: float):
+def masking_of(blocks: TokenBlocks, share: float) -> DataCollatorForLanguageModeling:
     """Return transformers' collator that hides a share of the tokens, those that it draws at random being pieces of the
     texts too: 80 % become the mask, 10 % another piece, and 10 % stay (BERT: Devlin et al. 2019, section 3.1)."""
     from tokenizers import Tokenizer, models
@@ -87,7 +91,7 @@ def masking_of(blocks: TokenBlocks, share: float):
     return DataCollatorForLanguageModeling(tokenizer, mlm_probability=share)
 
 
-def cut_to_pieces(model, piece_ids: torch.Tensor) -> None:
+def cut_to_pieces(model: PreTrainedModel, piece_ids: torch.Tensor) -> None:
     """Reduce a model with a masked-language head to some of its pieces, in place.
 
     The others occur neither in the input nor as a label, so their embeddings do not train, and the softmax, the
@@ -100,7 +104,7 @@ def cut_to_pieces(model, piece_ids: torch.Tensor) -> None:
     model.resize_token_embeddings(len(piece_ids))
 
 
-def put_pieces_back(model, piece_ids: torch.Tensor, whole_table: torch.Tensor) -> None:
+def put_pieces_back(model: PreTrainedModel, piece_ids: torch.Tensor, whole_table: torch.Tensor) -> None:
     """Give a model all of its pieces again, in place, those of `piece_ids` as trained."""
     whole_table[piece_ids] = model.get_input_embeddings().weight.detach()
     model.resize_token_embeddings(len(whole_table), mean_resizing=False)
@@ -108,12 +112,12 @@ def put_pieces_back(model, piece_ids: torch.Tensor, whole_table: torch.Tensor) -
         model.get_input_embeddings().weight.copy_(whole_table)
 
 
-def masked_loss(model, ids: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+def masked_loss(model: PreTrainedModel, ids: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     """Return the mean cross-entropy of the labels (batch, tokens) that are not `NO_LABEL`, 0 if there are none; logits
     (labels, pieces) are computed at these alone."""
     wanted = labels.flatten() != NO_LABEL
 
-    def keep_wanted(encoder, arguments, output) -> None:
+    def keep_wanted(encoder: nn.Module, arguments: object, output: BaseModelOutput) -> None:
         output.last_hidden_state = output.last_hidden_state.flatten(0, 1)[wanted]  # (labels, width)
 
     # By their vectors, since families number positions by the padding piece, which has another number here.

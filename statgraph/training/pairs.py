@@ -88,8 +88,8 @@ def citing_pairs(corpus: Corpus) -> PairSource:
         for text in sorted(wordings):
             answers.setdefault(text, set()).update(rows)
     texts = sorted(answers)
-    rows = [answers[text] for text in texts]
-    return _source("citing", texts, rows, rows)
+    labels = [answers[text] for text in texts]
+    return _source("citing", texts, labels, labels)
 
 
 def endless(pairs: np.ndarray, count: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
@@ -177,7 +177,7 @@ class PairMix:
             yield {self._leading: pairs} | {name: next(drawn) for name, drawn in others.items()}
 
 
-def answers_among(source: PairSource, text_rows: Sequence[int], article_rows: np.ndarray) -> np.ndarray:
+def answers_among(source: PairSource, text_rows: Sequence[int] | np.ndarray, article_rows: np.ndarray) -> np.ndarray:
     """Return which of the articles answer which of the texts, (texts, articles) bool."""
     answers = np.zeros((len(text_rows), len(article_rows)), dtype=bool)
     for row, text_row in enumerate(text_rows):
@@ -219,9 +219,9 @@ def question_order(name: str, gold: PairSource, bm25: Callable[[], BM25], seed: 
 
         def articles_before(row: int) -> int:
             scores = index.scores(gold.texts[row])
-            return np.count_nonzero(scores > scores[gold.answers_of(row)].max())
+            return int(np.count_nonzero(scores > scores[gold.answers_of(row)].max()))
 
-        difficulty = [articles_before(row) for row in range(len(gold.texts))]
+        difficulty = np.array([articles_before(row) for row in range(len(gold.texts))])
     elif name == "labels":
         difficulty = np.diff(gold.offsets)
     else:
@@ -232,4 +232,5 @@ def question_order(name: str, gold: PairSource, bm25: Callable[[], BM25], seed: 
 def easiest_pairs(pairs: np.ndarray, order: np.ndarray, epoch: int, epochs: int) -> np.ndarray:
     """Return those of the (pairs, 2) gold pairs that epoch `epoch` of `epochs`, counted from 1, draws from: those of
     the easiest `epoch` / `epochs` of the questions, by their places in an order."""
-    return pairs[order[pairs[:, 0]] < math.ceil(len(order) * epoch / epochs)]
+    easiest: np.ndarray = pairs[order[pairs[:, 0]] < math.ceil(len(order) * epoch / epochs)]
+    return easiest

@@ -9,8 +9,9 @@ import math
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -43,6 +44,9 @@ from statgraph.training.masking import (
 )
 from statgraph.training.seeding import derived_seed, seed_everything
 from statgraph.training.steps import OptimizerSteps
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 NAME = "pretrain"
 BEGUN, CHECKPOINT = "begun.json", "last"
@@ -200,7 +204,13 @@ def _transformer(name: str) -> Backbone:
 
 
 def _train(
-    model, blocks: TokenBlocks, run: RunConfig, folder: Path, *, device: torch.device, progress: Progress
+    model: PreTrainedModel,
+    blocks: TokenBlocks,
+    run: RunConfig,
+    folder: Path,
+    *,
+    device: torch.device,
+    progress: Progress,
 ) -> tuple[float, float]:
     """Train the model in place, from the checkpoint in `folder` where there is one; return the first and last loss.
 
@@ -230,7 +240,7 @@ def _train(
         ids = blocks.ids[rows]
         batch = masking.torch_mask_tokens(ids, blocks.special[ids] | (ids == NO_PIECE))
         shown, labels = (part.to(device) for part in batch)
-        last = steps.take(lambda shown=shown, labels=labels: masked_loss(model, shown, labels))
+        last = steps.take(partial(masked_loss, model, shown, labels))
         first = last if first is None else first
         if not math.isfinite(last):
             raise RunError(f"pretrain, step {step}: the loss is {last}; lower the rate (--set pretrain.lr=...)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -52,7 +53,7 @@ class Stage1(EncoderStage):
         self._inputs = {name: self._encoders.question_inputs(source.texts) for name, source in sources.items()}
         self._gold: np.ndarray | None = None  # pairs that this epoch draws from, where an order decides
 
-    def parameter_groups(self) -> list[dict]:
+    def parameter_groups(self) -> list[dict[str, Any]]:
         return self._encoders.parameter_groups(lr=self._config.lr, weight_lr=self._config.weight_lr)
 
     def begin_epoch(self, epoch: int, epochs: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -124,7 +125,7 @@ class Stage2(EncoderStage):
             }
         self._bank = NodeBank(model, texts)
 
-    def parameter_groups(self) -> list[dict]:
+    def parameter_groups(self) -> list[dict[str, Any]]:
         """Return the graph encoder's group, and those of the text encoders that train along."""
         config, encoders = self._config, self._encoders
         graph = {"params": list(self._graph_encoder.parameters()), "lr": config.lr}
@@ -219,11 +220,16 @@ class Stage2(EncoderStage):
         cosine, divergence = torch.stack(self._agreement).mean(dim=0).tolist()
         return metrics | {"teacher cosine": round(cosine, 5), "teacher KL": round(divergence, 5)}
 
-    @torch.no_grad()
+    @torch.no_grad()  # type: ignore[untyped-decorator]
     def _note_agreement(self, vectors: _Vectors) -> None:
         teacher, student = vectors.teacher.float(), vectors.student.float()
-        settings = {"similarity": self._encoders.similarity, "temperature": self._config.temperature}
-        divergence = score_distillation(teacher, student, vectors.articles, **settings)
+        divergence = score_distillation(
+            teacher,
+            student,
+            vectors.articles,
+            similarity=self._encoders.similarity,
+            temperature=self._config.temperature,
+        )
         self._agreement.append(torch.stack([functional.cosine_similarity(teacher, student).mean(), divergence]))
 
     def _new_index_vectors(self) -> np.ndarray:
@@ -238,7 +244,7 @@ class Stage2(EncoderStage):
         questions = enriched[n_articles + n_headings :][: len(self._texts.questions)]
         return GraphVectors(enriched[:n_articles], questions)
 
-    @torch.no_grad()
+    @torch.no_grad()  # type: ignore[untyped-decorator]
     def _enriched(self, blocks: Sequence[Block]) -> torch.Tensor:
         """Return the vectors of the last block's outputs from all nodes as they are now."""
         self._bank.renew()

@@ -66,7 +66,8 @@ class OptimizerSteps:
 
     def state(self) -> dict[str, float]:
         """Return the scale of the loss and what decides the next, JSON values; nothing where none is scaled."""
-        return self._scaler.state_dict()
+        state: dict[str, float] = self._scaler.state_dict()
+        return state
 
     def load_state(self, state: Mapping[str, float]) -> None:
         """Put back what `state` returned; a state without a scale, as another device's, leaves the first one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -40,7 +41,7 @@ class Lessons:
     scores: np.ndarray
 
 
-class StudentEncoder(nn.Module):
+class StudentEncoder(nn.Module):  # type: ignore[misc]
     """A saved query encoder of which the part that a student trains is its parameters: of a static one the token
     vectors, of a transformer the linear map behind its pooling.
 
@@ -72,7 +73,8 @@ class StudentEncoder(nn.Module):
     def prompt(self) -> str:
         """Return what is put before every text."""
         saved = self._saved[0]
-        return saved.prompts.get(saved.default_prompt_name or "", "")
+        prompt: str = saved.prompts.get(saved.default_prompt_name or "", "")
+        return prompt
 
     def inputs(self, texts: Sequence[str]) -> TokenBags | torch.Tensor:
         """Return texts prepared once: bags of tokens, or the frozen transformer's pooled vectors (texts, width)."""
@@ -87,8 +89,9 @@ class StudentEncoder(nn.Module):
         from sentence_transformers import SentenceTransformer
 
         saved = self._saved[0]
-        pooled = SentenceTransformer(modules=[saved[0], saved[1]], device=str(pick_device(self._device)))
-        return pooled.encode([self.prompt + text for text in texts], show_progress_bar=False)
+        pooling = SentenceTransformer(modules=[saved[0], saved[1]], device=str(pick_device(self._device)))
+        pooled: np.ndarray = pooling.encode([self.prompt + text for text in texts], show_progress_bar=False)
+        return pooled
 
     def forward(self, inputs: TokenBags | torch.Tensor) -> torch.Tensor:
         """Return unit vectors (texts, width)."""
@@ -146,7 +149,7 @@ class Student(Stage):
         self._config = config
         self.steps_per_epoch = -(-len(lessons.texts) // config.batch_size)
 
-    def parameter_groups(self) -> list[dict]:
+    def parameter_groups(self) -> list[dict[str, Any]]:
         config = self._config
         return [
             {"params": list(self.encoder.parameters()), "lr": config.lr},
@@ -197,7 +200,8 @@ class Student(Stage):
     def index_vectors(self) -> np.ndarray:
         """Return the article vectors at unit length, (articles, width) float32."""
         with torch.inference_mode():
-            return functional.normalize(self.articles, dim=1).numpy()
+            vectors: np.ndarray = functional.normalize(self.articles, dim=1).numpy()
+        return vectors
 
 
 def _taken(inputs: TokenBags | torch.Tensor, rows: np.ndarray) -> TokenBags | torch.Tensor:

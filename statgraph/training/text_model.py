@@ -139,7 +139,7 @@ def vector_metrics(
     """
     scores = question_vectors @ article_vectors.T  # (questions, articles)
     ranked = np.argsort(-scores, axis=1, kind="stable")[:, :DEPTH]
-    metrics = aggregate(question_metrics(ranked, label_rows, scores.shape[1]))
+    metrics = aggregate(question_metrics(list(ranked), label_rows, scores.shape[1]))
     return {name: round(value, 5) for name, value in metrics.items()}
 
 

@@ -6,8 +6,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from statgraph.encoders.frozen import FrozenModel
 
 # Of each transformer, by its key, what reads questions; None outside `questions_kept`.
 _KEPT: ContextVar[dict[str, FrozenQuestions] | None] = ContextVar("kept", default=None)
@@ -73,7 +77,7 @@ class FrozenQuestions:
 
         return embedded_tokens(*self._read(passages, self._tower.backbone.passage_prefix))
 
-    def _read(self, texts: Sequence[str], prefix: str | None = None):
+    def _read(self, texts: Sequence[str], prefix: str | None = None) -> tuple[FrozenModel, Sequence[Sequence[int]]]:
         """Return the model, and the token ids of each text, a question's unless a prefix is given."""
         from statgraph.encoders.loading import most_tokens
 

@@ -19,7 +19,9 @@ from statgraph.extras import require
 
 if TYPE_CHECKING:
     import onnx
+    import torch
     from sentence_transformers import SentenceTransformer
+    from torch import nn
 
 OPSET = 17  # the first with LayerNormalization; later ones shut out older runtimes
 
@@ -98,16 +100,16 @@ def exported_encoder(folder: Path, *, with_pooled: bool = False) -> ExportedEnco
     return ExportedEncoder(model, first_folder, source, is_static)
 
 
-def _token_mean(vectors):
+def _token_mean(vectors: torch.Tensor) -> nn.Module:
     """Return a module that takes padded tokens where StaticEmbedding takes bags of them: the mean of their vectors."""
     from torch import nn
 
-    class TokenMean(nn.Module):
-        def __init__(self):
+    class TokenMean(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
             super().__init__()
             self.words = nn.Embedding.from_pretrained(vectors.detach().float())
 
-        def forward(self, features: dict) -> dict:
+        def forward(self, features: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
             mask = features[TOKEN_MASK].unsqueeze(-1).float()  # (texts, tokens, 1)
             total = (self.words(features[TOKEN_IDS]) * mask).sum(dim=1)  # (texts, width)
             return features | {VECTORS: total / mask.sum(dim=1).clamp(min=1)}
@@ -115,18 +117,20 @@ def _token_mean(vectors):
     return TokenMean()
 
 
-def _traced(modules, *, with_pooled: bool) -> onnx.ModelProto:
+def _traced(modules: nn.ModuleList, *, with_pooled: bool) -> onnx.ModelProto:
     """Return the ONNX model of a chain of modules; with `with_pooled` all of `GRAPH_OUTPUTS` are outputs."""
     import onnx
     import torch
     from torch import nn
 
-    class Chain(nn.Module):
-        def __init__(self):
+    class Chain(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
             super().__init__()
             self.chain = modules
 
-        def forward(self, input_ids, attention_mask):
+        def forward(
+            self, input_ids: torch.Tensor, attention_mask: torch.Tensor
+        ) -> torch.Tensor | tuple[torch.Tensor, ...]:
             features, steps = {TOKEN_IDS: input_ids, TOKEN_MASK: attention_mask}, []
             for module in self.chain:
                 features = module(features)
@@ -163,5 +167,5 @@ def largest_difference(vectors: np.ndarray, expected: np.ndarray) -> float:
     as 1; infinite where the shapes differ."""
     if vectors.shape != expected.shape:
         return float("inf")
-    longest = max(float(np.linalg.norm(expected, axis=1).max()), np.finfo(np.float32).tiny)
+    longest = max(float(np.linalg.norm(expected, axis=1).max()), float(np.finfo(np.float32).tiny))
     return float(np.abs(vectors - expected).max()) / longest

@@ -100,7 +100,8 @@ class OnnxQueryEncoder:
         for row, text_ids in enumerate(ids):
             filled[row, : len(text_ids)] = text_ids
             mask[row, : len(text_ids)] = 1
-        return self._session.run(list(outputs), {TOKEN_IDS: filled, TOKEN_MASK: mask})
+        arrays: list[np.ndarray] = self._session.run(list(outputs), {TOKEN_IDS: filled, TOKEN_MASK: mask})
+        return arrays
 
 
 def read_query_graph(folder: Path, precision: str) -> OnnxQueryEncoder | None:

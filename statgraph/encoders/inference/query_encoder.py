@@ -10,18 +10,23 @@ from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from statgraph.artifacts import reading
 from statgraph.device import PRECISIONS, inference_dtype, pick_device, surely_cpu
 from statgraph.encoders.backbones import MODULES
-from statgraph.encoders.inference.frozen_questions import frozen_questions
-from statgraph.encoders.inference.onnx_query import QUERY_GRAPHS, read_query_graph, weights_hash
+from statgraph.encoders.inference.frozen_questions import FrozenQuestions, frozen_questions
+from statgraph.encoders.inference.onnx_query import QUERY_GRAPHS, OnnxQueryEncoder, read_query_graph, weights_hash
 from statgraph.encoders.inference.static_query import MODULE_WEIGHTS, read_static_encoder
 from statgraph.errors import StatgraphError, UsageError, damaged_run, reason_of, unknown_name
 from statgraph.extras import missing
+
+if TYPE_CHECKING:
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from torch import nn
 
 _CHAIN = ("Transformer", "Pooling", "Dense")
 _NORMALIZE = "Normalize"
@@ -81,13 +86,15 @@ def read_query_encoders(
     bases: dict[str, PooledEncoder] = {}
     encoders: list[QueryEncoder] = []
     for folder, key in zip(folders, keys, strict=True):
-        if key in bases:
+        if key is not None and key not in bases and (kept := frozen_questions(key, folder, device)) is not None:
+            bases[key] = PooledEncoder(kept)
+        if key is not None and key in bases:
             encoders.append(_head(folder, bases[key]))
             continue
-        encoder = frozen_questions(key, folder, device) if key is not None else None
-        encoder = encoder or read_query_encoder(folder, device=device, precision=precision)
-        if key is not None and getattr(encoder, "gives_pooled", False):
-            bases[key] = PooledEncoder(encoder)
+        encoder = read_query_encoder(folder, device=device, precision=precision)
+        pooling = encoder if isinstance(encoder, SentenceTransformerEncoder | OnnxQueryEncoder) else None
+        if key is not None and pooling is not None and pooling.gives_pooled:
+            bases[key] = PooledEncoder(pooling)
             encoder = _head(folder, bases[key])
         encoders.append(encoder)
     return encoders
@@ -96,7 +103,7 @@ def read_query_encoders(
 def _encoder(folder: Path, device: str, precision: str) -> QueryEncoder:
     on_cpu = surely_cpu(device) or pick_device(device).type == "cpu"
     if on_cpu:
-        encoder = read_static_encoder(folder)
+        encoder: QueryEncoder | None = read_static_encoder(folder)
         if encoder is None and precision in QUERY_GRAPHS:
             encoder = read_query_graph(folder, precision)
         if encoder is not None:
@@ -139,11 +146,13 @@ class SentenceTransformerEncoder:
 
     def encode(self, questions: Sequence[str]) -> np.ndarray:
         """Return vectors (questions, width) float32."""
-        return self._model.encode(list(questions), show_progress_bar=False).astype(np.float32)
+        vectors: np.ndarray = self._model.encode(list(questions), show_progress_bar=False)
+        return vectors.astype(np.float32)
 
     def pooled(self, questions: Sequence[str]) -> np.ndarray:
         """Return the pooled vectors of the transformer, (questions, width) float32."""
-        return self._pooling.encode(list(questions), show_progress_bar=False).astype(np.float32)
+        vectors: np.ndarray = self._pooling.encode(list(questions), show_progress_bar=False)
+        return vectors.astype(np.float32)
 
     def pooled_and_tokens(self, questions: Sequence[str]) -> tuple[np.ndarray, list[np.ndarray]]:
         """Return the pooled vectors, and of each question those of its tokens, (tokens, width) float32."""
@@ -152,7 +161,7 @@ class SentenceTransformerEncoder:
         return np.stack([each["sentence_embedding"].float().cpu().numpy() for each in known]), tokens
 
     @cached_property
-    def _pooling(self):
+    def _pooling(self) -> SentenceTransformer:
         """Return the transformer and the pooling alone."""
         from sentence_transformers import SentenceTransformer
 
@@ -165,14 +174,14 @@ class SentenceTransformerEncoder:
         )
 
 
-def _in_float32(module, inputs, features: dict) -> dict:
+def _in_float32(module: nn.Module, inputs: object, features: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     return features | {"token_embeddings": features["token_embeddings"].float()}
 
 
 class PooledEncoder:
     """The transformer and pooling of a query encoder, before the map behind them."""
 
-    def __init__(self, encoder):
+    def __init__(self, encoder: SentenceTransformerEncoder | OnnxQueryEncoder | FrozenQuestions):
         self._encoder = encoder
 
     def encode(self, questions: Sequence[str]) -> np.ndarray:
@@ -185,6 +194,7 @@ class PooledEncoder:
 
     def passage_tokens(self, passages: Sequence[str]) -> list[np.ndarray]:
         """Return the vectors of each passage's tokens, (tokens, width) float32; within `questions_kept`."""
+        assert isinstance(self._encoder, FrozenQuestions)
         return self._encoder.passage_tokens(passages)
 
 
@@ -210,7 +220,7 @@ class HeadEncoder:
 
     def head(self, pooled: np.ndarray) -> np.ndarray:
         """Return vectors (questions, width) float32 from pooled ones."""
-        vectors = pooled @ self._weight.T + self._bias
+        vectors: np.ndarray = pooled @ self._weight.T + self._bias
         if self._unit_length:
             vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
         return vectors

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from statgraph.encoders.backbones import MODULES
 
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
 MODULE_WEIGHTS = "model.safetensors"
 _SETTINGS = "config_sentence_transformers.json"
 # Whatever else a folder sets may change its vectors, and then sentence-transformers computes them.
 _KNOWN_SETTINGS = {"__version__", "default_prompt_name", "model_type", "prompts", "similarity_fn_name"}
-_CHAINS = ([], ["Dense"], ["Normalize"], ["Dense", "Normalize"])  # behind the token vectors
+_CHAINS: tuple[list[str], ...] = ([], ["Dense"], ["Normalize"], ["Dense", "Normalize"])  # behind the token vectors
 _SENTENCE = {"module_input_name": "sentence_embedding", "module_output_name": "sentence_embedding"}
 _LINEAR = {"activation_function": "torch.nn.modules.linear.Identity", "bias": True, **_SENTENCE}
 _TOKEN_VECTORS = "embedding.weight"
@@ -26,7 +30,15 @@ class StaticQueryEncoder:
     then the linear map `dense` where there is one (`linear.weight` (width out, width), `linear.bias`); then
     unit length if set."""
 
-    def __init__(self, tokenizer, vectors: np.ndarray, dense: dict | None, *, unit_length: bool, prompt: str):
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        vectors: np.ndarray,
+        dense: Mapping[str, np.ndarray] | None,
+        *,
+        unit_length: bool,
+        prompt: str,
+    ):
         self._tokenizer = tokenizer
         self._vectors = vectors
         self._dense = dense
@@ -91,6 +103,7 @@ def _is_known(kind: str, folder: Path) -> bool:
     return all(known.get(key) == value for key, value in config.items() if key not in ("in_features", "out_features"))
 
 
-def _read_json(path: Path) -> dict:
+def _read_json(path: Path) -> dict[str, Any]:
     """Return the JSON object in a file, {} where there is no such file."""
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,10 +18,13 @@ from statgraph.registry import LAYERS
 from statgraph.runs.run import RunFolder
 from statgraph.settings import check_settings
 
-_ACTIVATIONS = {"none": lambda update: update, "relu": functional.relu}
+_ACTIVATIONS: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "none": lambda update: update,
+    "relu": functional.relu,
+}
 
 
-class GraphEncoder(nn.Module):
+class GraphEncoder(nn.Module):  # type: ignore[misc]
     """Enriches node vectors with those of their L-hop neighbourhood (QABISAR, section 2.2).
 
     Each layer adds to its input: h <- h + gate * dropout(sigma(layer(h))), sigma being the activation. The layers'
@@ -168,4 +171,5 @@ def read_graph_encoder(
         encoder.load_state_dict(read_tensors(path))
     except RuntimeError as error:
         raise damaged_run(f"{path}: not the graph encoder of this run ({reason_of(error)})") from None
-    return encoder.eval()
+    encoder.eval()
+    return encoder

@@ -7,8 +7,8 @@ from torch import nn
 from torch.nn import functional
 
 from statgraph.graph.blocks import Block
+from statgraph.graph.gnn.kernels.bag_attention import NEGATIVE_SLOPE
 from statgraph.graph.gnn.message_passing import (
-    NEGATIVE_SLOPE,
     AttentionLayer,
     by_head,
     head_width_of,

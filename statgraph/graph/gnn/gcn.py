@@ -13,7 +13,7 @@ from statgraph.graph.blocks import Block
 from statgraph.graph.gnn.message_passing import identity_projection, neighbour_sum
 
 
-class GcnLayer(nn.Module):
+class GcnLayer(nn.Module):  # type: ignore[misc]
     """Graph convolution (Kipf and Welling 2017, "Semi-supervised classification with graph convolutional networks",
     equation 2).
 

@@ -44,7 +44,7 @@ class GraphInputs:
     @property
     def width(self) -> int:
         """Return the number of components of a vector."""
-        return max(vectors.shape[1] for vectors in self.vectors.values())
+        return max(int(vectors.shape[1]) for vectors in self.vectors.values())
 
 
 def write_graph_inputs(inputs: GraphInputs, folder: Path) -> None:
@@ -92,7 +92,7 @@ def read_graph_inputs(folder: Path) -> GraphInputs:
     questions = _read_lines(
         folder / QUESTIONS, lambda name, text, article_ids: Question(name, text, TRAIN_SPLIT, tuple(article_ids))
     )
-    citing = ()
+    citing: tuple[CitingText, ...] = ()
     if CITING in counts:
         citing = _read_lines(
             folder / CITING_TEXTS,

@@ -13,7 +13,7 @@ from statgraph.graph.blocks import Block
 from statgraph.graph.gnn.message_passing import identity_projection, neighbour_sum
 
 
-class KGnnLayer(nn.Module):
+class KGnnLayer(nn.Module):  # type: ignore[misc]
     """The 1-GNN (Morris et al. 2019, "Weisfeiler and Leman go neural: higher-order graph neural networks").
 
     With j over the neighbours of node i, i itself left out:

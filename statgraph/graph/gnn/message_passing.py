@@ -75,7 +75,7 @@ def leaky_scalars(vectors: torch.Tensor, attention: torch.Tensor) -> torch.Tenso
     return (functional.leaky_relu(vectors, NEGATIVE_SLOPE) * attention).sum(dim=-1)
 
 
-class AttentionLayer(nn.Module):
+class AttentionLayer(nn.Module):  # type: ignore[misc]
     """A mean over the neighbours of a node and the node itself, weighed by attention, heads side by side.
 
     A subclass gives `_logits_and_values`, and `_in_one_step` where it has a faster way on a CPU.

@@ -125,12 +125,15 @@ class CitedTexts:
         earliest = max(0, words.start() - _LONGEST_SENTENCE)
         sentence = max((end.end() for end in _SENTENCE_END.finditer(text, earliest, words.start())), default=earliest)
         said = _ASIDE.sub(lambda aside: " " * len(aside[0]), text[sentence : words.start()])
-        begin = _ENUMERATION.match(said).end()
+        enumeration = _ENUMERATION.match(said)
+        assert enumeration is not None  # it may be empty
+        begin = enumeration.end()
         law = grammar.law.search(said, begin)
         if law is None:
-            behind = _SENTENCE_REST.match(text, words.end())[0]
-            law = grammar.law.search(behind)
-            of = self._amended(behind, law, code) if law else None
+            rest = _SENTENCE_REST.match(text, words.end())
+            assert rest is not None  # it may be empty
+            law = grammar.law.search(rest[0])
+            of = self._amended(rest[0], law, code) if law else None
             return Amendment(sentence, said, words.end() + (law.end() if law else 0), of, is_named=law is not None)
         of = self._amended(said, law, code)
         into = grammar.named.match(said, begin)

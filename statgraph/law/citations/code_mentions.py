@@ -74,8 +74,8 @@ class CodeMentions:
         self._first = {form[0] for form, _ in self._codes}
         # By the first letter, since a word may be cut down to it.
         self._cut: dict[str, list[tuple[_Form, list[str]]]] = {}
-        for form, named in sorted(self._codes.items(), key=lambda item: -len(item[0][0])):
-            self._cut.setdefault(form[0][0][0], []).append((form, named))
+        for declined, named in sorted(self._codes.items(), key=lambda item: -len(item[0][0])):
+            self._cut.setdefault(declined[0][0][0], []).append((declined, named))
 
     def find(self, question: str) -> list[Mention]:
         """Return the mentions in a text, in its order; of several that begin at one word, the longest."""

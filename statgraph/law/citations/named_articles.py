@@ -131,8 +131,10 @@ class NamedArticles:
         said = _SMALL_LETTERS.sub(lambda match: match[0].upper(), said)
 
         def as_article(match: re.Match[str]) -> str:
-            first = re.match(_NUMBER, match[0])[0]
-            return match[0] if known and _shape(article_number(first)) not in self._shapes else f"article {match[0]}"
+            first = re.match(_NUMBER, match[0])
+            assert first is not None  # the match begins with a number
+            unknown = known and _shape(article_number(first[0])) not in self._shapes
+            return match[0] if unknown else f"article {match[0]}"
 
         return _UNMISTAKABLE.sub(as_article, said)
 

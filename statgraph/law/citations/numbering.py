@@ -8,7 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from statgraph.law.citations.grammar import Grammar, grammar_of, ordinal_values, plain_word, tables, words_pattern
+from statgraph.law.citations.grammar import (
+    Grammar,
+    Table,
+    grammar_of,
+    ordinal_values,
+    plain_word,
+    tables,
+    words_pattern,
+)
 from statgraph.law.citations.numbers import LETTERS, article_number, digits_pattern, numeral_value, roman_value
 
 # What the tables' words for an article call it; other numbered parts of a law are called by their own first word.
@@ -88,7 +96,9 @@ class NumberReader:
 
     def number_of(self, title: str) -> TitleNumber | None:
         """Return the number with which a title begins, behind a word for an article or before one."""
-        word = self._pattern.match(title) or self._pattern.match(title, re.match(r"[^\W\d_]*\s*", title).end())
+        first_word = re.match(r"[^\W\d_]*\s*", title)
+        assert first_word is not None  # it may be empty
+        word = self._pattern.match(title) or self._pattern.match(title, first_word.end())
         found = self._beside(title, word) if word else None
         if found is None or not found.numbers or found.start:
             return None
@@ -105,7 +115,7 @@ class NumberReader:
         unit, grammar = met
         start = word.start()
         if grammar.number_first is not None:
-            numbers, end = _numbers_before_unit(text, word.end(), grammar)
+            numbers, end = _numbers_before_unit(text, word.end(), grammar, grammar.number_first)
         elif unit not in (INNER, INNER_SECTION) or _WITH_ITS_PART.match(text, word.end()):
             numbers, end = _numbers_behind_unit(text, word.end(), grammar)
         else:
@@ -139,9 +149,9 @@ def _numbers_behind_unit(text: str, at: int, grammar: Grammar) -> tuple[list[Num
     return numbers, at
 
 
-def _numbers_before_unit(text: str, at: int, grammar: Grammar) -> tuple[list[Number], int]:
+def _numbers_before_unit(text: str, at: int, grammar: Grammar, table: Table) -> tuple[list[Number], int]:
     """Return the numbers from a place on that stand before a word for an article, and where they end."""
-    digits, units = grammar.number_first["digits"], grammar.number_first["units"]
+    digits, units = table["digits"], table["units"]
     numbers: list[Number] = []
     read, end = 0, at
     match = grammar.first.match(text, at)
@@ -214,7 +224,7 @@ def _any_word(words: Iterable[str]) -> re.Pattern[str]:
 
 
 @cache
-def _ordinal_value(word: str) -> str | None:
-    """Return the number of an ordinal, None if it has none."""
+def _ordinal_value(word: str) -> str:
+    """Return the number of an ordinal, "" if it has none."""
     plain = plain_word(word)
-    return next((str(value) for pattern, value in ordinal_values() if pattern.fullmatch(plain)), None)
+    return next((str(value) for pattern, value in ordinal_values() if pattern.fullmatch(plain)), "")

@@ -26,7 +26,7 @@ from statgraph.law.citations.numbering import (
     title_numbers,
 )
 from statgraph.law.records import Article, CitingText
-from statgraph.law.titles import number_or_title
+from statgraph.law.titles import NamedArticle, number_or_title
 from statgraph.law.tree import PlacedArticle
 
 REFERS_TO = "refers_to"  # the relation of an article to those that it names
@@ -52,13 +52,11 @@ class Reference(NamedTuple):
     code: str | None
 
 
-class PlacedText(PlacedArticle, Protocol):
+class PlacedText(PlacedArticle, NamedArticle, Protocol):
     """An article as far as references go."""
 
-    title: str
-    number: str
-    rubric: str
-    text: str
+    @property
+    def text(self) -> str: ...
 
 
 class ReferenceFinder:
@@ -239,7 +237,8 @@ class Citations:
 def ragged_row(ragged: Ragged, row: int) -> list[int]:
     """Return the values of one row of a ragged array."""
     starts, values = ragged
-    return values[starts[row] : starts[row + 1]].tolist()
+    row_values: list[int] = values[starts[row] : starts[row + 1]].tolist()
+    return row_values
 
 
 def citations_among(articles: tuple[PlacedText, ...]) -> Citations:

@@ -19,7 +19,6 @@ from statgraph.retrieval.index.ivf_pq_index import IvfPqIndex, chosen_index
 from statgraph.retrieval.index.vectors import (
     INDEX_FILE,
     REMEDY,
-    VectorIndex,
     all_unit_length,
     check_ids,
     check_vectors,
@@ -29,7 +28,7 @@ from statgraph.retrieval.index.vectors import (
 
 IDS_FILE = "ids.json"
 UNIT_METRIC, METRIC = "inner product of unit vectors", "inner product"
-KINDS: Mapping[str, type[VectorIndex]] = {kind.kind: kind for kind in (FlatIndex, IvfPqIndex)}
+KINDS: Mapping[str, type[FlatIndex] | type[IvfPqIndex]] = {FlatIndex.kind: FlatIndex, IvfPqIndex.kind: IvfPqIndex}
 
 
 class ArticleIndex:
@@ -42,7 +41,7 @@ class ArticleIndex:
         precision: float32, or float16 where the vectors were rounded to it.
     """
 
-    def __init__(self, index: VectorIndex, article_ids: Sequence[str]):
+    def __init__(self, index: FlatIndex | IvfPqIndex, article_ids: Sequence[str]):
         self._index = index
         self.article_ids = tuple(article_ids)
         self.kind, self.width, self.precision = index.kind, index.width, index.precision

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +15,10 @@ from statgraph.device import pick_device, surely_cpu
 from statgraph.law.allowed_rows import AllowedRows
 from statgraph.law.query import Ranked
 from statgraph.retrieval.index.vectors import INDEX_FILE, TILE_ROWS, VectorIndex, float32_tiles, read_faiss
+
+if TYPE_CHECKING:
+    import faiss
+    import torch
 
 # Candidates beyond `k`: rounding, and ties at the cut, are decided among them by exact scores and rows.
 _MARGIN = 32
@@ -33,7 +38,7 @@ class FlatIndex(VectorIndex):
     reads_all = True
     precision = "float32"
 
-    def __init__(self, flat, device: str):
+    def __init__(self, flat: faiss.IndexFlatIP, device: str):
         self.width = flat.d
         self.config = IndexConfig(kind=self.kind)
         self._flat = flat
@@ -56,7 +61,9 @@ class FlatIndex(VectorIndex):
         Raises:
             RunError: if the file is missing or damaged.
         """
-        return cls(read_faiss(folder, "IndexFlatIP", mapped=True), device)
+        import faiss
+
+        return cls(read_faiss(folder, faiss.IndexFlatIP, mapped=True), device)
 
     def write(self, folder: Path) -> dict[str, object]:
         """Write `index.faiss`; return the index's own manifest entries: none."""
@@ -66,12 +73,13 @@ class FlatIndex(VectorIndex):
         return {}
 
     def __len__(self) -> int:
-        return self._flat.ntotal
+        return int(self._flat.ntotal)
 
     @property
     def vectors(self) -> np.ndarray:
         """Return a copy of the vectors, (articles, width) float32."""
-        return self._flat.reconstruct_n(0, len(self))
+        vectors: np.ndarray = self._flat.reconstruct_n(0, len(self))
+        return vectors
 
     def tiles(self) -> Iterator[tuple[int, np.ndarray]]:
         """Yield (first row, vectors (rows, width) float32) of all articles, a part at a time."""
@@ -80,7 +88,8 @@ class FlatIndex(VectorIndex):
 
     def take(self, rows: np.ndarray) -> np.ndarray:
         """Return the vectors of some rows, (rows, width) float32."""
-        return self._flat.reconstruct_batch(rows)
+        vectors: np.ndarray = self._flat.reconstruct_batch(rows)
+        return vectors
 
     def search(self, queries: np.ndarray, k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
         """Return the best `k` articles of each query (queries, width), best first, ties by row.
@@ -98,13 +107,14 @@ class FlatIndex(VectorIndex):
             selection = None
             if allowed is not None:
                 bitmap = np.packbits(allowed.mask, bitorder="little")
-                selection = faiss.SearchParameters(sel=faiss.IDSelectorBitmap(bitmap))
+                selector = faiss.IDSelectorBitmap(bitmap)  # type: ignore[call-arg, arg-type]  # FAISS's stubs lack it
+                selection = faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]
             with _multiplying(len(queries)):
                 candidates = self._flat.search(queries, depth, params=selection)[1]
         return [self.best_of(*pair, k) for pair in zip(queries, candidates, strict=True)]
 
     @cached_property
-    def _faiss_on_gpu(self):
+    def _faiss_on_gpu(self) -> faiss.Index | None:
         """Return FAISS's copy of the index on the first GPU, or None where FAISS has no GPU or the CPU is asked for."""
         import faiss
 
@@ -114,7 +124,7 @@ class FlatIndex(VectorIndex):
         return faiss.index_cpu_to_gpu(self._resources, 0, self._flat)
 
     @cached_property
-    def _on_gpu(self):
+    def _on_gpu(self) -> torch.Tensor | None:
         """Return the vectors on the GPU, a tensor (articles, width), or None where the CPU searches."""
         if surely_cpu(self._device) or (device := pick_device(self._device)).type == "cpu":
             return None
@@ -139,7 +149,7 @@ def _multiplying(n_queries: int) -> Iterator[None]:
         faiss.omp_set_num_threads(n_threads)
 
 
-def _topk(vectors, queries: np.ndarray, depth: int, allowed: AllowedRows | None) -> np.ndarray:
+def _topk(vectors: torch.Tensor, queries: np.ndarray, depth: int, allowed: AllowedRows | None) -> np.ndarray:
     """Return the rows of the best `depth` allowed articles, (queries, depth) int64, of vectors on any torch device."""
     import torch
 

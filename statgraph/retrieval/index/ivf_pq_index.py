@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +25,9 @@ from statgraph.retrieval.index.vectors import (
     read_faiss,
 )
 from statgraph.settings import check_settings, overlaid
+
+if TYPE_CHECKING:
+    import faiss
 
 VECTORS_FILE = "vectors.npy"
 # Comparing this many vectors of 384 takes some milliseconds, as a search of lists does.
@@ -50,7 +54,7 @@ class IvfPqIndex(VectorIndex):
     kind = "ivf-pq"
     reads_all = False
 
-    def __init__(self, codes, vectors: np.ndarray, config: IvfPqConfig):
+    def __init__(self, codes: faiss.IndexIVFPQFastScan, vectors: np.ndarray, config: IvfPqConfig):
         self.vectors = vectors  # (articles, width) float32 or float16, memory-mapped if it was read or given so
         self.width = vectors.shape[1]
         self.precision = vectors.dtype.name
@@ -89,7 +93,9 @@ class IvfPqIndex(VectorIndex):
         Raises:
             RunError: if a file is missing or damaged, or does not fit the manifest.
         """
-        codes = read_faiss(folder, "IndexIVFPQFastScan")
+        import faiss
+
+        codes = read_faiss(folder, faiss.IndexIVFPQFastScan)
         place = folder / artifacts.MANIFEST
         width, saved = manifest.get("width"), manifest.get("settings")
         try:
@@ -111,7 +117,7 @@ class IvfPqIndex(VectorIndex):
         return {"settings": asdict(self.config.ivf_pq)}
 
     def __len__(self) -> int:
-        return self._codes.ntotal
+        return int(self._codes.ntotal)
 
     def tiles(self) -> Iterator[tuple[int, np.ndarray]]:
         """Yield (first row, vectors (rows, width) float32) of all articles, a part at a time."""
@@ -119,7 +125,7 @@ class IvfPqIndex(VectorIndex):
 
     def take(self, rows: np.ndarray) -> np.ndarray:
         """Return the vectors of some rows, (rows, width) float32."""
-        vectors = self.vectors[rows].astype(np.float32, copy=False)
+        vectors: np.ndarray = self.vectors[rows].astype(np.float32, copy=False)
         if len(rows) == TILE_ROWS:  # one of several parts
             forget_pages(self.vectors)
         return vectors
@@ -150,9 +156,11 @@ class IvfPqIndex(VectorIndex):
         probes, selector = self.config.ivf_pq.probes, None
         if allowed is not None:  # meet as many of the allowed articles as `probes` lists hold of all
             probes = min(self._codes.nlist, -(-probes * len(self) // len(allowed)))
-            selector = faiss.IDSelectorBitmap(np.packbits(allowed.mask, bitorder="little"))
-        parameters = faiss.SearchParametersIVF(nprobe=probes, sel=selector)
-        return self._codes.search(_padded(queries, self._codes.d), depth, params=parameters)[1]
+            bitmap = np.packbits(allowed.mask, bitorder="little")
+            selector = faiss.IDSelectorBitmap(bitmap)  # type: ignore[call-arg, arg-type]
+        parameters = faiss.SearchParametersIVF(nprobe=probes, sel=selector)  # type: ignore[call-arg]
+        rows: np.ndarray = self._codes.search(_padded(queries, self._codes.d), depth, params=parameters)[1]
+        return rows
 
 
 def _padded(vectors: np.ndarray, width: int) -> np.ndarray:
@@ -183,7 +191,8 @@ def chosen_index(config: IndexConfig, n_articles: int, width: int) -> IndexConfi
 
 def default_lists(n_articles: int) -> int:
     """Return how many lists an approximate index has: the power of two that is at most 2 * sqrt(articles)."""
-    return 2 ** (int(2 * n_articles**0.5).bit_length() - 1)
+    lists: int = 2 ** (int(2 * n_articles**0.5).bit_length() - 1)
+    return lists
 
 
 def default_probes(lists: int) -> int:

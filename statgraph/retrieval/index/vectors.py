@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import mmap
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
 
@@ -15,25 +16,29 @@ from statgraph.errors import RETRAIN, RunError
 from statgraph.law.query import Ranked
 from statgraph.retrieval.lexical.bm25 import best_rows
 
+if TYPE_CHECKING:
+    import faiss
+
 TILE_ROWS = 65_536
 NORM_TOLERANCE = 1e-3
 INDEX_FILE = "index.faiss"
 REMEDY = "build the index again with 'statgraph train'"
 
+FaissIndex = TypeVar("FaissIndex", bound="faiss.Index")
 Tiles = Iterable[tuple[int, np.ndarray]]  # (first row, vectors (rows, width) float32), one after another
 
 
-class VectorIndex:
+class VectorIndex(ABC):
     """Holds article vectors and searches them by inner product.
 
     Each kind defines `build`, `read`, `write` (which returns entries for the manifest), `search` (whose `k` is at most
-    the number of allowed rows), `tiles` and `take`.
+    the number of allowed rows), `tiles`, `take` and `vectors`, (articles, width) float32 or float16: a copy, or a
+    mapped file.
 
     Attributes:
         kind: its name in `IndexConfig.kind`.
         reads_all: whether a search reads all vectors, so that loading an index can check them.
         width: components of a vector.
-        vectors: (articles, width) float32 or float16: a copy, or a mapped file.
         precision: of the vectors that it holds.
         config: its settings.
     """
@@ -41,9 +46,12 @@ class VectorIndex:
     kind: ClassVar[str]
     reads_all: ClassVar[bool]
     width: int
-    vectors: np.ndarray
     precision: str
     config: IndexConfig
+
+    @abstractmethod
+    def take(self, rows: np.ndarray) -> np.ndarray:
+        """Return the vectors of some rows, (rows, width) float32."""
 
     def scores(self, query: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return a query's (width,) inner products with the vectors of some rows, (rows,) float32.
@@ -78,9 +86,9 @@ def forget_pages(vectors: np.ndarray) -> None:
     Otherwise a pass over ten million vectors leaves all of them in the process. The system's cache keeps them.
     """
     # In another mode the memory may hold changes that the file does not; a view's base is not a mapping.
-    mapped = isinstance(vectors, np.memmap) and vectors.mode == "r" and isinstance(vectors.base, mmap.mmap)
-    if mapped and hasattr(mmap, "MADV_DONTNEED"):
-        vectors.base.madvise(mmap.MADV_DONTNEED)
+    base: object = vectors.base if isinstance(vectors, np.memmap) and vectors.mode == "r" else None
+    if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        base.madvise(mmap.MADV_DONTNEED)
 
 
 def inner_products(vectors: np.ndarray, query: np.ndarray) -> np.ndarray:
@@ -143,8 +151,8 @@ def vector_lengths(tiles: Tiles) -> np.ndarray:
     return np.concatenate([np.sqrt(np.einsum("ad,ad->a", tile, tile)) for _, tile in tiles])
 
 
-def read_faiss(folder: Path, kind: str, *, mapped: bool = False):
-    """Return the FAISS index in a folder's `index.faiss`, of the class named `kind`; `mapped` leaves its vectors there.
+def read_faiss(folder: Path, kind: type[FaissIndex], *, mapped: bool = False) -> FaissIndex:
+    """Return the FAISS index in a folder's `index.faiss`, of the class `kind`; `mapped` leaves its vectors there.
 
     Raises:
         RunError: if the file is missing or damaged, holds another class, or is empty.
@@ -156,9 +164,11 @@ def read_faiss(folder: Path, kind: str, *, mapped: bool = False):
         index = faiss.read_index(str(path), getattr(faiss, "IO_FLAG_MMAP_IFC", 0) if mapped else 0)  # new in 1.11
     except (RuntimeError, MemoryError):
         raise RunError(f"{path}: damaged, FAISS cannot read it; {REMEDY}") from None
-    saved_kind = type(index).__name__
-    if saved_kind != kind or not index.ntotal:
-        raise RunError(f"{path}: {saved_kind} with {index.ntotal} vectors, expected {kind} with at least one; {REMEDY}")
+    if not isinstance(index, kind) or not index.ntotal:
+        raise RunError(
+            f"{path}: {type(index).__name__} with {index.ntotal} vectors, expected {kind.__name__} with at least one; "
+            f"{REMEDY}"
+        )
     return index
 
 
@@ -170,4 +180,5 @@ def existing(path: Path) -> Path:
 
 
 def _of_length_one(lengths: np.ndarray) -> np.ndarray:
-    return np.abs(lengths - 1) <= NORM_TOLERANCE
+    near_one: np.ndarray = np.abs(lengths - 1) <= NORM_TOLERANCE
+    return near_one

@@ -134,7 +134,7 @@ class BM25:
 
     def _made_with(self) -> dict[str, object]:
         """Return what the weights depend on beside the texts."""
-        made_with = {"language": self.language, "stemmer": stemmer_name(self.language)}
+        made_with: dict[str, object] = {"language": self.language, "stemmer": stemmer_name(self.language)}
         made_with |= {"k1": self._index.k1, "b": self._index.b}
         return made_with if self._compounds is None else made_with | {"compounds": True}
 
@@ -217,7 +217,7 @@ class BM25:
         terms = self._terms(question)
         df = np.array([self.frequency(term) for term in terms])
         rarities, weights = idf(self._n_texts, df), dict.fromkeys(terms, 0.0)
-        weights |= {part.replaces: part.weight for part in self._added(question, terms)}
+        weights |= {part.replaces: part.weight for part in self._added(question, terms) if part.replaces is not None}
         shares = np.where(df > 0, 1.0, [weights[term] for term in terms])
         return float(shares @ rarities / max(float(rarities.sum()), 1e-12))
 
@@ -228,8 +228,9 @@ class BM25:
         """
         terms, typed = self._terms(question), {*self._simple_terms(question)}
         counts = Counter(term for term in terms if term in self._vocabulary)
+        spelt = {} if self._compounds is None else self._compounds.spelt
         factors: list[tuple[str, str, float]] = [
-            (term, term if term in typed else self._compounds.spelt[term], count) for term, count in counts.items()
+            (term, term if term in typed else spelt[term], count) for term, count in counts.items()
         ]
         factors += [(part.term, part.word, part.weight) for part in self._added(question, terms)]
         by_text: list[list[TermWeight]] = [[] for _ in rows]
@@ -320,7 +321,7 @@ def _heaviest_first(weights: Iterable[TermWeight]) -> list[TermWeight]:
     return sorted(weights, key=lambda part: (-part.weight, part.term))
 
 
-def _check_matrix(scores: Mapping[str, np.ndarray], columns: Mapping[str, object], n_texts: int) -> None:
+def _check_matrix(scores: Mapping[str, np.ndarray], columns: Mapping[str, int], n_texts: int) -> None:
     """Raise ValueError unless the arrays are those of a sparse matrix (texts, terms), and each term has its column."""
     data, rows, starts = scores["data"], scores["indices"], scores["indptr"]
     if not (data.ndim == rows.ndim == starts.ndim == 1 and data.dtype == np.float32 and rows.dtype.kind == "i"):
@@ -358,4 +359,6 @@ def _reached_by(k: int, scores: np.ndarray) -> float:
     if n_groups < 2 * k:
         return -np.inf
     # The rows of a group lie far apart: neighbouring articles often score alike.
-    return np.partition(scores[: n_groups * _GROUP].reshape(_GROUP, n_groups).max(axis=0), -k)[-k]
+    best_of_group = scores[: n_groups * _GROUP].reshape(_GROUP, n_groups).max(axis=0)
+    reached: float = np.partition(best_of_group, -k)[-k]
+    return reached

@@ -96,7 +96,12 @@ def _unwrapped(text: str) -> str:
     joined = ""
     for _, (first, *others) in groupby(lines, key=bool):
         rooms = [width - len(line) for line in (first, *others)]
-        full = [0 <= room <= len(_FIRST_WORD.match(line)[0]) for room, line in zip(rooms, others, strict=False)]
+        full = [0 <= room <= len(_first_word(line)) for room, line in zip(rooms, others, strict=False)]
         space = " " if 4 * sum(full) >= 3 * len(full) else "\n"
         joined += first + "".join((space if at else "\n") + line for at, line in zip(full, others, strict=True)) + "\n"
     return joined
+
+
+def _first_word(line: str) -> str:
+    word = _FIRST_WORD.match(line)
+    return "" if word is None else word[0]

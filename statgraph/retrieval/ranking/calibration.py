@@ -88,7 +88,8 @@ class Calibration:
         question, hits = standardised(evidence, self.off_topic)
         about = _sigmoid(question @ [self.question[name] for name in QUESTION_EVIDENCE] + self.question["bias"])
         answers = _sigmoid(hits @ [self.hit[name] for name in HIT_EVIDENCE] + self.hit["bias"])
-        return np.maximum(about * answers, evidence.named)
+        probabilities: np.ndarray = np.maximum(about * answers, evidence.named)
+        return probabilities
 
     def write(self, path: Path) -> None:
         """Write the calibration as JSON."""
@@ -123,4 +124,5 @@ def standardised(evidence: Evidence, off_topic: tuple[float, float]) -> tuple[np
 
 
 def _sigmoid(logits: np.ndarray) -> np.ndarray:
-    return 1.0 / (1.0 + np.exp(-np.clip(logits, -60.0, 60.0)))
+    probabilities: np.ndarray = 1.0 / (1.0 + np.exp(-np.clip(logits, -60.0, 60.0)))
+    return probabilities

@@ -83,7 +83,7 @@ class _Ranking:
     def _part(self, row: int, source: str, amount: float) -> Part:
         if source in _OF_ASPECT.values():
             lender = self._lender(row, source)
-            return Part(source, amount, self._ranks.get(lender), lender)
+            return Part(source, amount, None if lender is None else self._ranks.get(lender), lender)
         if source in (ARTICLE, BASE):
             return Part(source, amount)
         if source == READER:

@@ -95,7 +95,8 @@ class Ensemble:
         ranked = []
         for question, candidates in zip(questions, self.candidates(questions, k, allowed), strict=True):
             finalists = self.finalists(candidates, k)
-            scores = sum(self.scores(question, finalists))
+            ranked_by, added_by_reader = self.scores(question, finalists)
+            scores = ranked_by + added_by_reader
             best = np.argsort(-scores, kind="stable")[:k]
             ranking = Ranked(finalists.rows[best], scores[best].astype(np.float32))
             if self.calibration is not None:
@@ -117,6 +118,8 @@ class Ensemble:
 
     def evidence(self, question: str, candidates: Features, scores: np.ndarray) -> Evidence:
         """Return what a calibration judges the candidates of a question by, best first; where `has_evidence`."""
+        assert self._bm25 is not None
+        assert self._dense is not None
         unit = float(self._weights[[signal.kind != CitationSignal.kind for signal in self.signals]].sum())
         return evidence(candidates, scores, coverage=self._bm25.coverage(question), dense=self._dense, unit=unit)
 

@@ -191,9 +191,10 @@ def _nearby(best: np.ndarray, structure: Structure, allowed: AllowedRows | None)
 
 def _best_of_group(groups: np.ndarray, scores: np.ndarray) -> np.ndarray:
     """Return for each candidate the best score in its group, its own included."""
-    best = np.full(len(scores), -np.inf, dtype=np.float32)
+    best: np.ndarray = np.full(len(scores), -np.inf, dtype=np.float32)
     np.maximum.at(best, groups, scores)
-    return best[groups]
+    of_own_group: np.ndarray = best[groups]
+    return of_own_group
 
 
 def _edges_among(rows: np.ndarray, edges: Ragged) -> tuple[np.ndarray, np.ndarray]:

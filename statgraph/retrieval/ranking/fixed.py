@@ -38,7 +38,8 @@ class FixedRanker:
 
     def scores(self, candidates: Features) -> np.ndarray:
         """Return the score of each candidate, (candidates,) float32."""
-        return self._weighted(candidates).sum(axis=1)
+        scores: np.ndarray = self._weighted(candidates).sum(axis=1)
+        return scores
 
     def contributions(self, candidates: Features) -> np.ndarray:
         """Return what each feature adds to the score and, last, 0 for every candidate, (candidates, features + 1)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from statgraph.config import RankerConfig
 from statgraph.errors import damaged_run
 from statgraph.retrieval.ranking.features import Features, direction
 from statgraph.retrieval.ranking.fixed import FixedRanker
+
+if TYPE_CHECKING:
+    import lightgbm
 
 _FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 300  # folds over the questions; of many, fewer folds show as much
 MIN_QUESTIONS = 10  # that trees learn from
@@ -35,7 +39,7 @@ class LambdaMartRanker:
 
     kind = "lambdamart"
 
-    def __init__(self, fixed: FixedRanker, booster, *, keeps_first: bool = False):
+    def __init__(self, fixed: FixedRanker, booster: lightgbm.Booster, *, keeps_first: bool = False):
         self._fixed = fixed
         self._booster = booster
         self.keeps_first = keeps_first
@@ -53,7 +57,7 @@ class LambdaMartRanker:
         (candidates, features + 1) float32: in the trees by SHAP values (Lundberg et al. 2020)."""
         if not len(candidates.rows):
             return self._fixed.contributions(candidates)
-        trees = self._booster.predict(candidates.values, pred_contrib=True, num_threads=1)
+        trees: np.ndarray = self._booster.predict(candidates.values, pred_contrib=True, num_threads=1)
         return self._fixed.contributions(candidates) + trees.astype(np.float32)
 
     def keeping_first(self) -> LambdaMartRanker:
@@ -140,13 +144,13 @@ def learn(
     parameters = _parameters(config, candidates[0].names, seed)
     by_trees = {count: list(base) for count in range(0, config.trees + 1, _STEP)}
     for held_out in range(1 + int(fold.max())):
-        booster = _booster(candidates, relevant, base, np.flatnonzero(fold != held_out), parameters, config.trees)
-        places = np.flatnonzero(fold == held_out)
-        values = np.concatenate([candidates[place].values for place in places])
+        others, places = np.flatnonzero(fold != held_out).tolist(), np.flatnonzero(fold == held_out).tolist()
+        booster = _booster(candidates, relevant, base, others, parameters, config.trees)
+        fold_features = np.concatenate([candidates[place].values for place in places])
         ends = np.cumsum([len(candidates[place].rows) for place in places])[:-1]
         scores = np.concatenate([base[place] for place in places]).astype(np.float64)
         for count in range(_STEP, config.trees + 1, _STEP):
-            scores += booster.predict(values, start_iteration=count - _STEP, num_iteration=_STEP)
+            scores += booster.predict(fold_features, start_iteration=count - _STEP, num_iteration=_STEP)
             for place, question_scores in zip(places, np.split(scores.copy(), ends), strict=True):
                 by_trees[count][place] = question_scores
     ways = {(count, False): scores for count, scores in by_trees.items()}
@@ -171,7 +175,7 @@ def keeping_first(learning: Learning, candidates: Sequence[Features], fixed: Fix
     base = [fixed.scores(features) for features in candidates]
     held_out = [_with_first(own, fixed_own) for own, fixed_own in zip(learning.held_out, base, strict=True)]
     gain = _gain(measure(ranked(candidates, held_out)) - measure(ranked(candidates, base)))
-    if gain[0] <= gain[1]:
+    if learning.ranker is None or gain[0] <= gain[1]:
         return Learning(None, 0, base, gain)
     return replace(learning, ranker=learning.ranker.keeping_first(), held_out=held_out, gain=gain)
 
@@ -242,7 +246,7 @@ def _booster(
     places: Sequence[int],
     parameters: Mapping[str, object],
     trees: int,
-):
+) -> lightgbm.Booster:
     import lightgbm
 
     kept = {place: _compared(base[place], relevant[place]) for place in places if relevant[place].any()}

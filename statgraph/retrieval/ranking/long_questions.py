@@ -53,8 +53,9 @@ class QuestionParts:
         else:
             sharpness, bonus = _BY_ENCODER
             exponents = sharpness * _standardised(best_scores) ** 3 + bonus * self.asks
-        weights = np.exp(exponents - exponents.max())
-        return weights / weights.sum()
+        weights: np.ndarray = np.exp(exponents - exponents.max())
+        weights /= weights.sum()
+        return weights
 
 
 def question_batch(
@@ -101,7 +102,8 @@ def _strengths(sentences: Sequence[str], bm25: BM25 | None) -> np.ndarray:
 
 
 def _standardised(values: np.ndarray) -> np.ndarray:
-    return (values - values.mean()) / (float(values.std()) or 1.0)
+    standardised: np.ndarray = (values - values.mean()) / (float(values.std()) or 1.0)
+    return standardised
 
 
 def _asks(sentence: str) -> bool:

@@ -42,7 +42,7 @@ class Reader:
         best = np.argsort(-scores, kind="stable")[: self._max_articles]
         amounts = np.zeros(len(scores), dtype=np.float32)
         if len(best) > 1:
-            texts = article_texts(self._articles.read(rows[best]), heading_path=True)
+            texts = article_texts(self._articles.read(rows[best].tolist()), heading_path=True)
             with self._lock:
                 read = np.asarray(self._predict([(question, text) for text in texts]), dtype=np.float64)
             spread = read.std()

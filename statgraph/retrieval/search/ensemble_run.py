@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from statgraph import artifacts
 from statgraph.encoders.inference.query_encoder import read_query_encoders
@@ -48,10 +49,11 @@ def member_signals(run: RunFolder, *, device: str = "auto", precision: str = "fl
 
 def learnt_from(run: RunFolder) -> str | None:
     """Return the split whose questions a run's trees have learnt from; None where it has no trees."""
-    return (trees_entries(run) or {}).get(LEARNT_FROM)
+    split: str | None = (trees_entries(run) or {}).get(LEARNT_FROM)
+    return split
 
 
-def trees_entries(run: RunFolder) -> Mapping[str, object] | None:
+def trees_entries(run: RunFolder) -> Mapping[str, Any] | None:
     """Return what the ranker's file says of a run's trees; None where it has no trees.
 
     Raises:
@@ -117,7 +119,7 @@ def other_signals(run: RunFolder, members: Sequence[DenseSignal]) -> list[Signal
     return signals
 
 
-def ranker_entries(path: Path) -> Mapping[str, object]:
+def ranker_entries(path: Path) -> Mapping[str, Any]:
     """Return what a run's ranker file says: the fixed weights, and what its trees have learnt from."""
     return artifacts.read_object(path)
 

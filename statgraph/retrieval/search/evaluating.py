@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class SplitMetrics:
         }
 
     @classmethod
-    def from_dict(cls, saved: Mapping[str, object]) -> SplitMetrics:
+    def from_dict(cls, saved: Mapping[str, Any]) -> SplitMetrics:
         """Return what `to_dict` saved.
 
         Raises:

@@ -50,7 +50,7 @@ class Explainer:
         rows = self._hit_rows(hits)
         if not rows:
             return []
-        terms = [()] * len(rows)
+        terms: list[tuple[TermWeight, ...]] = [()] * len(rows)
         weights = self._term_weights(question, rows)
         if weights is not None:
             words = words_of_terms(question, self._language)

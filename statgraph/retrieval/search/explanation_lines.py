@@ -44,7 +44,7 @@ def explanation_lines(explanation: Explanation, labels: Mapping[str, str] = Mapp
     return [*score, *_neighbour_lines(explanation), *_term_lines(explanation), *note]
 
 
-def _contribution_lines(explanation, labels: Mapping[str, str]) -> list[str]:
+def _contribution_lines(explanation: Explanation, labels: Mapping[str, str]) -> list[str]:
     own = [part for part in explanation.contributions if part.source != "base"]
     base = [part for part in explanation.contributions if part.source == "base"]
     lines = [(part.amount, _contributed(part, explanation.article_id, labels)) for part in (*own[:MOST_SHOWN], *base)]
@@ -53,7 +53,7 @@ def _contribution_lines(explanation, labels: Mapping[str, str]) -> list[str]:
     return [f"score {explanation.score:.3f}, the sum of:", *(f"  {amount:+7.3f}  {words}" for amount, words in lines)]
 
 
-def _others(rest: Sequence) -> str:
+def _others(rest: Sequence[object]) -> str:
     return f"{len(rest)} other{'s' * (len(rest) > 1)}"
 
 
@@ -72,7 +72,7 @@ def ordinal(number: int) -> str:
     return f"{number}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
 
-def _score_lines(explanation) -> list[str]:
+def _score_lines(explanation: Explanation) -> list[str]:
     own, without = explanation.own_text_score, explanation.without_questions_score
     if own is None:
         return []
@@ -82,7 +82,7 @@ def _score_lines(explanation) -> list[str]:
     return [line if without is None else f"{line} ({without:.3f} without the training questions that cite it)"]
 
 
-def _neighbour_lines(explanation) -> list[str]:
+def _neighbour_lines(explanation: Explanation) -> list[str]:
     neighbours = explanation.neighbours
     if not neighbours:
         return []
@@ -97,7 +97,7 @@ def _neighbour_lines(explanation) -> list[str]:
     return lines
 
 
-def _term_lines(explanation) -> list[str]:
+def _term_lines(explanation: Explanation) -> list[str]:
     if explanation.bm25_score is None:
         return []
     if not explanation.terms:

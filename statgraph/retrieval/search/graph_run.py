@@ -115,10 +115,13 @@ def enriched_articles(
     with torch.inference_mode():
         if len(rows) == graph.node_counts[ARTICLE]:
             blocks = [whole_graph_block(graph)] * n_layers
-            return encoder(_node_vectors(vectors), blocks)[: len(rows)].float().numpy()
-        sampler = BlockSampler(graph, fanouts=[-1] * n_layers, target_edges="keep")
-        blocks = sampler.sample({ARTICLE: torch.from_numpy(rows)})
-        return encoder(_node_vectors(vectors, blocks.input_nodes), blocks.layers).float().numpy()
+            enriched = encoder(_node_vectors(vectors), blocks)[: len(rows)]
+        else:
+            sampler = BlockSampler(graph, fanouts=[-1] * n_layers, target_edges="keep")
+            sampled = sampler.sample({ARTICLE: torch.from_numpy(rows)})
+            enriched = encoder(_node_vectors(vectors, sampled.input_nodes), sampled.layers)
+        article_vectors: np.ndarray = enriched.float().numpy()
+        return article_vectors
 
 
 def _node_vectors(vectors: Mapping[str, np.ndarray], nodes: Mapping[str, torch.Tensor] | None = None) -> torch.Tensor:

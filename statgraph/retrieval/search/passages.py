@@ -51,7 +51,7 @@ class PassageFinder:
         """
         weights = {term: self._statistics.rarity(term) for term in self._question_terms(question)}
         found = [self._best(weights, text) for text in texts]
-        return found if self._encoder is None else self._with_nearest(question, texts, found)
+        return found if self._encoder is None else self._with_nearest(self._encoder, question, texts, found)
 
     def words(self, question: str, texts: Sequence[str]) -> list[list[str]]:
         """Return the words of each text, lower-case and each once, that are words of the question in whatever form."""
@@ -71,17 +71,17 @@ class PassageFinder:
         return best
 
     def _with_nearest(
-        self, question: str, texts: Sequence[str], found: list[tuple[int, int] | None]
+        self, encoder: SentenceEncoder, question: str, texts: Sequence[str], found: list[tuple[int, int] | None]
     ) -> list[tuple[int, int] | None]:
         spans = [
             (place, span)
             for place, text in enumerate(texts)
             if found[place] is None
             for span in sentence_spans(text)[:_PER_TEXT]
-        ][: self._encoder.most]
+        ][: encoder.most]
         if not spans:
             return found
-        vectors = self._encoder.encode([question, *(texts[place][start:end] for place, (start, end) in spans)])
+        vectors = encoder.encode([question, *(texts[place][start:end] for place, (start, end) in spans)])
         nearness = vectors[1:] @ vectors[0] / np.maximum(np.linalg.norm(vectors[1:], axis=1), 1e-12)
         nearest = dict(spans[at] for at in np.argsort(-nearness, kind="stable")[::-1])  # the nearest comes last
         return [nearest.get(place, passage) for place, passage in enumerate(found)]

@@ -42,9 +42,14 @@ class Ranker(Protocol):
         signals: of an ensemble.
     """
 
-    by_words: bool
-    floor: float | None
-    signals: Sequence[Signal]
+    @property
+    def by_words(self) -> bool: ...
+
+    @property
+    def floor(self) -> float | None: ...
+
+    @property
+    def signals(self) -> Sequence[Signal]: ...
 
     def rank(self, questions: Sequence[str], k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
         """Return the best `k` allowed article rows (None allows all) for each question, or all if there are fewer."""

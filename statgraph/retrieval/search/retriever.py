@@ -188,18 +188,19 @@ class Retriever:
         in_force = self.articles.in_force(day)
         if not codes and not heading:
             return in_force
-        return placed_rows(self.articles.tree, codes, heading) & in_force
+        placed = placed_rows(self.articles.tree, codes, heading)
+        return in_force if placed is None else placed & in_force
 
     def _rank(self, queries: Sequence[Query]) -> list[Ranked]:
-        batches: dict[tuple, list[int]] = {}
+        batches: dict[tuple[object, ...], list[int]] = {}
         for place, query in enumerate(queries):
             batches.setdefault(query.limits, []).append(place)
-        ranked: list[Ranked] = [None] * len(queries)
+        ranked: dict[int, Ranked] = {}
         for places in batches.values():
             first, texts = queries[places[0]], [queries[place].text for place in places]
             for place, ranking in zip(places, self._ranker.rank(texts, first.k, self.allowed(first)), strict=True):
                 ranked[place] = ranking
-        return ranked
+        return [ranked[place] for place in range(len(queries))]
 
     def _hits(self, query: Query, ranked: Ranked, *, passages: bool) -> list[Hit]:
         ranked = self._above_floor(ranked)

@@ -40,7 +40,7 @@ class Rewriter:
     model: str = ""
     timeout_s: float = setting(10.0, above=0)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_settings(self, "rewrite")
         self._endpoint()
 

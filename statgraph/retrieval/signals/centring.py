@@ -32,7 +32,8 @@ class Centre:
 
 def units(vectors: np.ndarray) -> np.ndarray:
     """Return the vectors at length 1."""
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    unit_vectors: np.ndarray = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    return unit_vectors
 
 
 def write_centres(
@@ -45,7 +46,8 @@ def write_centres(
     for member in members:
         centres[f"{member.name} question"] = share * member.encoder.encode(texts).mean(axis=0)
         if tokens and isinstance(member.encoder, HeadEncoder):
-            total, n_tokens = 0.0, 0
+            total: np.ndarray = np.zeros(())
+            n_tokens = 0
             for start in range(0, len(texts), _AT_ONCE):
                 _, by_text = member.encoder.base.encode_tokens(texts[start : start + _AT_ONCE])
                 vectors = units(np.concatenate(by_text))

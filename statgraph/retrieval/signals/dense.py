@@ -29,6 +29,8 @@ KINDS = {
 class DenseSignal(Signal):
     """A member's query encoder over its index, of one of `KINDS`; `centre` is what is subtracted from questions."""
 
+    encoder: QueryEncoder
+
     def __init__(self, name: str, kind: str, index: ArticleIndex, encoder: QueryEncoder, centre: Centre | None = None):
         self.name = name
         self.kind = kind

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -69,7 +70,7 @@ class LexicalSignal(Signal):
             texts = cls.texts(source)
             if not any(texts):
                 return False
-            BM25(texts, language=source.language, **(source.config.bm25.options | cls.parameters)).write(folder)
+            BM25(texts, language=source.language, **{**source.config.bm25.options, **cls.parameters}).write(folder)
         doubt = cls.doubt_about(source)
         if doubt:
             artifacts.write_json(folder / _DOUBT, doubt)
@@ -78,7 +79,7 @@ class LexicalSignal(Signal):
     @classmethod
     def read(cls, folder: Path, run: RunFolder, members: Sequence[DenseSignal] = ()) -> LexicalSignal:
         """Return the signal; its arrays stay on disk, memory-mapped."""
-        index = BM25.read(folder, language=run.corpus.language, **(run.config.bm25.options | cls.parameters))
+        index = BM25.read(folder, language=run.corpus.language, **{**run.config.bm25.options, **cls.parameters})
         return cls(index, _read_doubt(folder / _DOUBT))
 
     def propose(self, questions: QuestionBatch, k: int, allowed: AllowedRows | None) -> list[Proposal]:
@@ -158,4 +159,4 @@ def _read_doubt(path: Path) -> float:
     if not path.is_file():
         return 0.0
     with artifacts.reading(path):
-        return min(1.0, max(0.0, float(artifacts.read_json(path))))
+        return min(1.0, max(0.0, float(json.loads(path.read_text(encoding="utf-8")))))

@@ -49,6 +49,7 @@ class MaxSimSignal(Signal):
     """
 
     kind = name = "maxsim"
+    member: DenseSignal
     info = SignalInfo(weight=1.0, words=WORDS["maxsim"])
 
     def __init__(self, tokens: np.ndarray, scales: np.ndarray, starts: np.ndarray, member: DenseSignal):
@@ -69,11 +70,13 @@ class MaxSimSignal(Signal):
         if existing and existing.is_dir():
             shutil.copytree(existing, folder, dirs_exist_ok=True)
             return True
+        encoder = member.encoder
+        assert isinstance(encoder, HeadEncoder)  # of `_untrained_transformer`
         # The headings further up are the same for many articles, and would be near every word of a question on them.
         texts = ["\n".join(filter(None, (a.path[-1], a.rubric, a.text))) for a in source.articles]
         tokens, scales, counts, report = [], [], [0], counted(source.progress, "reading articles word by word")
         for start in range(0, len(texts), _AT_ONCE):
-            vectors = member.encoder.base.passage_tokens(texts[start : start + _AT_ONCE])
+            vectors = encoder.base.passage_tokens(texts[start : start + _AT_ONCE])
             counts += map(len, vectors)
             unit_vectors = units(np.concatenate(vectors))
             scales.append(np.abs(unit_vectors).max(axis=1) / np.iinfo(np.int8).max)
@@ -103,7 +106,9 @@ class MaxSimSignal(Signal):
 
     def propose(self, questions: QuestionBatch, k: int, allowed: AllowedRows | None) -> list[Proposal]:
         """Return the nearest articles by their tokens, of those that are nearest by their vectors."""
-        tokens = questions.tokens(self.member.encoder)  # before the vectors, so that the texts are read once
+        encoder = self.member.encoder
+        assert isinstance(encoder, HeadEncoder)  # of `_untrained_transformer`
+        tokens = questions.tokens(encoder)  # before the vectors, so that the texts are read once
         nearest = self.member.propose(questions, _COMPARED, allowed)
         return [self._proposal(*pair, k) for pair in zip(tokens, nearest, strict=True)]
 
@@ -128,7 +133,9 @@ class MaxSimSignal(Signal):
         scales, _ = gathered((self._starts, self._scales), rows)
         centred = units(question) - self.member.centre.token
         cosines = centred @ tokens.astype(np.float32).T * scales  # (question's tokens, articles' tokens)
-        return np.maximum.reduceat(cosines, np.searchsorted(places, np.arange(len(rows))), axis=1).mean(axis=0)
+        nearest = np.maximum.reduceat(cosines, np.searchsorted(places, np.arange(len(rows))), axis=1)
+        similarities: np.ndarray = nearest.mean(axis=0)
+        return similarities
 
 
 def _untrained_transformer(members: Sequence[DenseSignal]) -> DenseSignal | None:

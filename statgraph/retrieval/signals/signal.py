@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -153,7 +153,7 @@ class Signal(ABC):
 
     kind: str
     name: str
-    info: ClassVar[SignalInfo] = SignalInfo()
+    info: SignalInfo = SignalInfo()
     n_articles: int | None = None
     bm25: BM25 | None = None
     reads_text: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -37,6 +38,8 @@ class VotesSignal(Signal):
     """
 
     kind = name = "votes"
+    n_articles: int
+    member: DenseSignal
     info = SignalInfo(weight=0.15, learns=True, named=True, words=WORDS["votes"])
 
     def __init__(self, vectors: np.ndarray, labels: np.ndarray, n_articles: int, member: DenseSignal):
@@ -73,7 +76,7 @@ class VotesSignal(Signal):
             RunError: if it is damaged, or the member whose encoder it needs is not in the run.
         """
         with artifacts.reading(folder):
-            name = artifacts.read_json(folder / _MEMBER)
+            name = json.loads((folder / _MEMBER).read_text(encoding="utf-8"))
             vectors = np.load(folder / _VECTORS, allow_pickle=False)
             with np.load(folder / _LABELS, allow_pickle=False) as saved:
                 labels, n_articles = saved["labels"], int(saved["n_articles"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -39,6 +40,7 @@ class WordingSignal(Signal):
     """
 
     kind = name = "wording"
+    n_articles: int
     info = VotesSignal.info  # the same reason, and half of what it weighs
 
     def __init__(
@@ -92,7 +94,9 @@ class WordingSignal(Signal):
             RunError: if it is damaged.
         """
         with artifacts.reading(folder):
-            terms = {term: column for column, term in enumerate(artifacts.read_json(folder / _TERMS))}
+            terms = {
+                term: column for column, term in enumerate(json.loads((folder / _TERMS).read_text(encoding="utf-8")))
+            }
             questions = sparse.load_npz(folder / _MATRIX).tocsr()
             with np.load(folder / _WEIGHTS, allow_pickle=False) as saved:
                 idf, weights, rows, n_articles = (saved[name] for name in ("idf", "weights", "rows", "n_articles"))

@@ -134,7 +134,7 @@ class CusinesNegatives:
             question_rows = np.arange(first, min(first + QUESTIONS_AT_ONCE, n_questions))
             scores = self._fixed_part(question_rows) + self._fused(self._changing, question_rows, vectors)
             for question_row, question_scores in zip(question_rows, scores, strict=True):
-                wrong = self._questions.wrong_rows(question_row)
+                wrong = self._questions.wrong_rows(int(question_row))
                 bounds = self._schedule.bounds(len(wrong), self._config)
                 self._buckets[question_row, wrong] = bucket_numbers(question_scores[wrong], bounds)
 
@@ -144,6 +144,7 @@ class CusinesNegatives:
         A pair's negatives are spread over the buckets by their shares, 7, 2 and 1 of 10 at 0.7, 0.2 and 0.1: what a
         share leaves of a whole number is drawn at random. Within a bucket each article is equally likely.
         """
+        assert self._buckets is not None  # since `begin_epoch`
         uniforms = rng.random((len(question_rows), per_pair, 2))
         # One number a pair, then at even steps (systematic sampling): each negative has its own part of the shares.
         uniforms[..., 0] = (uniforms[:, :1, 0] + np.arange(per_pair)) / max(per_pair, 1)
@@ -190,7 +191,9 @@ class SemanticRanking:
     def distances(self, question_rows: np.ndarray, vectors: EpochVectors | None) -> np.ndarray:
         """Return the negative scores, (questions, articles) float32."""
         if self._bm25 is None:
-            return -(vectors.questions[question_rows] @ vectors.articles.T)
+            assert vectors is not None  # by `needs_vectors`
+            similarities: np.ndarray = vectors.questions[question_rows] @ vectors.articles.T
+            return -similarities
         return -np.stack([self._bm25.scores(self._texts[row]) for row in question_rows])
 
 
@@ -219,7 +222,7 @@ class HierarchicalRanking:
     def _to_nearest(self, answers: np.ndarray) -> np.ndarray:
         above = np.unique(self._article_parents[answers])
         nearest = dijkstra(self._tree, directed=False, indices=above, min_only=True)  # (headings + 1,)
-        distances = nearest[self._article_parents].astype(np.int32) + 2  # (articles,)
+        distances: np.ndarray = nearest[self._article_parents].astype(np.int32) + 2  # (articles,)
         distances[answers] = 0
         return distances
 
@@ -248,4 +251,5 @@ class SequentialRanking:
         after = np.searchsorted(known, self._places)  # (articles,)
         to_next = known[after.clip(max=len(known) - 1)] - self._places
         to_last = self._places - known[(after - 1).clip(min=0)]
-        return np.minimum(np.minimum(np.abs(to_next), np.abs(to_last)), self._other_code)
+        distances: np.ndarray = np.minimum(np.minimum(np.abs(to_next), np.abs(to_last)), self._other_code)
+        return distances

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
@@ -57,13 +59,23 @@ def dynamic_attention(
     return _DynamicAttention.apply(nodes, source_weight, target_weight, attention, bias, types, block, bags)
 
 
-class _DynamicAttention(torch.autograd.Function):
+class _DynamicAttention(torch.autograd.Function):  # type: ignore[misc]
     """The step and its gradient, worked out by hand. With g the gradient of an edge's logit and z the sum of its two
     ends and its type, each of these gets g a LeakyReLU'(z); only a's factor is left out until the edges are summed,
     since by LeakyReLU(z) = z LeakyReLU'(z) the gradient of a is the product of the vectors with those very sums."""
 
     @staticmethod
-    def forward(ctx, nodes, source_weight, target_weight, attention, bias, types, block, bags):
+    def forward(
+        ctx: Any,
+        nodes: torch.Tensor,
+        source_weight: torch.Tensor,
+        target_weight: torch.Tensor,
+        attention: torch.Tensor,
+        bias: torch.Tensor,
+        types: torch.Tensor,
+        block: Block,
+        bags: HeadBags,
+    ) -> torch.Tensor:
         head_width = attention.shape[1]
         n_inputs, width = len(nodes), len(source_weight)
         n_ends = n_inputs + block.n_outputs
@@ -84,8 +96,8 @@ class _DynamicAttention(torch.autograd.Function):
         return sums.sums.detach().view(-1, width).add_(bias)
 
     @staticmethod
-    @once_differentiable
-    def backward(ctx, out_gradient):
+    @once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, out_gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         nodes, source_weight, target_weight, attention, table, weights = ctx.saved_tensors
         bags, ends, head_width = ctx.bags, ctx.ends, attention.shape[1]
         by_head = out_gradient.contiguous().view(-1, head_width)

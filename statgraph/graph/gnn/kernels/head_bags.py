@@ -76,7 +76,8 @@ def head_bags(block: Block, n_heads: int, *, looped: bool = False) -> HeadBags:
         # Many short operations: on a machine with other work threads wait for each other longer than they work.
         with single_threaded():
             block.derived[key] = _head_bags(block, n_heads, looped=looped)
-    return block.derived[key]
+    bags: HeadBags = block.derived[key]
+    return bags
 
 
 def _head_bags(block: Block, n_heads: int, *, looped: bool) -> HeadBags:

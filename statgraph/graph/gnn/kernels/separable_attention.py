@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch.autograd.function import once_differentiable
 
@@ -16,7 +18,7 @@ from statgraph.graph.gnn.kernels.bag_attention import (
     outgoing_sums,
     own_projection_gradient,
 )
-from statgraph.graph.gnn.kernels.head_bags import head_bags
+from statgraph.graph.gnn.kernels.head_bags import HeadBags, head_bags
 
 # What is worked on at a time: few enough rows to stay in the cache from one operation to the next.
 _CHUNK = 8192
@@ -55,12 +57,22 @@ def separable_attention(
     )
 
 
-class _SeparableAttention(torch.autograd.Function):
+class _SeparableAttention(torch.autograd.Function):  # type: ignore[misc]
     """The step and its gradient, worked out by hand: autograd would keep or form (nodes, width) tensors for each
     operation, and write them to memory that has to be fetched from the system each time."""
 
     @staticmethod
-    def forward(ctx, nodes, source_weight, target_weight, source_attention, type_logits, bias, block, bags):
+    def forward(
+        ctx: Any,
+        nodes: torch.Tensor,
+        source_weight: torch.Tensor,
+        target_weight: torch.Tensor,
+        source_attention: torch.Tensor,
+        type_logits: torch.Tensor,
+        bias: torch.Tensor,
+        block: Block,
+        bags: HeadBags,
+    ) -> torch.Tensor:
         n_heads, head_width = source_attention.shape
         n_inputs, width = len(nodes), len(source_weight)
         table = nodes.new_empty(n_inputs + block.n_outputs, width)
@@ -78,8 +90,8 @@ class _SeparableAttention(torch.autograd.Function):
         return sums.sums.detach().view(-1, width).add_(bias)
 
     @staticmethod
-    @once_differentiable
-    def backward(ctx, out_gradient):
+    @once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, out_gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         nodes, source_weight, target_weight, source_attention, type_logits, table, weights = ctx.saved_tensors
         bags = ctx.bags
         head_width = source_attention.shape[1]

@@ -23,12 +23,12 @@ class FaissEngine(IndexEngine):
     """A folder `URI/STATE/` for each state, as `LocalArticles` writes it."""
 
     name = "faiss"
+    _articles: LocalArticles  # of a reader
 
     def __init__(self, uri: str, state: State, config: IndexConfig | None = None):
         if "://" in uri:
             raise EngineError(f"{uri}: engine faiss keeps vectors in a local folder; name one, or add --engine lance")
         super().__init__(uri, state, config)
-        self._articles: LocalArticles | None = None
 
     def _load(self) -> None:
         """Read the folder of the state."""

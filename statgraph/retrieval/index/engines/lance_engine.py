@@ -7,6 +7,8 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +20,11 @@ from statgraph.retrieval.index.engines.contract import KEPT_STATES, Columns, Ran
 from statgraph.retrieval.index.engines.faiss_engine import LocalArticles
 from statgraph.retrieval.index.engines.tables import PATH_END, TableEngine, expression, path_key, ranked_ids
 from statgraph.retrieval.index.ivf_pq_index import default_lists
+
+if TYPE_CHECKING:
+    import pyarrow
+    from lancedb.db import DBConnection
+    from lancedb.table import Table
 
 TABLE = "articles"
 MAX_IN_MEMORY = IndexConfig.flat_most
@@ -38,11 +45,11 @@ class LanceEngine(TableEngine):
     """
 
     name = "lance"
+    _table: Table  # of a reader: the state's version
 
     def __init__(self, uri: str, state: State, config: IndexConfig | None = None):
         super().__init__(uri, state, config)
         self._database = _connected(uri)
-        self._table = None
         self._local: LocalArticles | None = None
 
     def _load(self) -> None:
@@ -50,7 +57,7 @@ class LanceEngine(TableEngine):
         with _errors_at(self.uri):
             table = self._newest()
             tags = {} if table is None else table.tags.list()
-            if self.state.key not in tags:
+            if table is None or self.state.key not in tags:
                 raise self.state.missing_from(self.uri, tags, remedy=self.remedy())
             table.checkout(tags[self.state.key]["version"])
             lists = _lists(table)
@@ -61,41 +68,43 @@ class LanceEngine(TableEngine):
     def _write(self, ids: Sequence[str], tiles: Iterator[tuple[int, np.ndarray]], columns: Columns) -> Written:
         """Send what the newest version does not have already, remove what is no longer there, and tag the result."""
         with _errors_at(self.uri):
-            self._table = self._newest()
-            digests = {} if self._table is None else _saved_digests(self._table)
+            table = self._newest()
+            digests = {} if table is None else _saved_digests(table)
             changed = 0
             for start, tile in tiles:
-                if self._table is not None and _width(self._table) != tile.shape[1]:  # another backbone
-                    self._table, digests = None, {}
+                if table is not None and _width(table) != tile.shape[1]:  # another backbone
+                    table, digests = None, {}
                 tile_columns = columns.of(range(start, start + len(tile)))
                 tile_digests = _digests(tile, tile_columns)
                 new = [row for row, digest in enumerate(tile_digests) if digests.get(ids[start + row]) != digest]
                 new_ids = [ids[start + row] for row in new]
                 batch = _batch(new_ids, tile[new], tile_columns.of(new), [tile_digests[row] for row in new])
-                self._add(batch, np.array([each in digests for each in new_ids], dtype=bool))
+                table = self._added(table, batch, np.array([each in digests for each in new_ids], dtype=bool))
                 changed += len(new)
+            assert table is not None  # at least one tile came
             removed = list(digests.keys() - set(ids))
             for start in range(0, len(removed), _IDS_AT_ONCE):
                 some = condition_sql(Where(ids=tuple(removed[start : start + _IDS_AT_ONCE])))
-                self._step(lambda some=some: self._table.delete(some))
+                self._step(table, partial(table.delete, some))
             if not changed and not removed:  # a version of its own: the order of versions is that of states
-                self._step(lambda: self._table.delete("false"))
-            self._commit()
+                self._step(table, partial(table.delete, "false"))
+            self._commit(table)
         return Written(len(ids), changed, len(removed))
 
-    def _add(self, batch, known: np.ndarray) -> None:
-        """Add the rows of an Arrow table; `known` (rows,) says which replace a row of the same id."""
-        if self._table is None:
-            self._table = self._database.create_table(TABLE, schema=batch.schema, mode="overwrite")
+    def _added(self, table: Table | None, batch: pyarrow.Table, known: np.ndarray) -> Table:
+        """Return the table, a new one where it is None, with the rows of an Arrow table; `known` (rows,) says which
+        replace a row of the same id."""
+        if table is None:
+            table = self._database.create_table(TABLE, schema=batch.schema, mode="overwrite")
         if not known.all():
-            self._step(lambda: self._table.add(batch.filter(~known)))
+            self._step(table, lambda: table.add(batch.filter(~known)))
         if known.any():
-            merge = self._table.merge_insert("id").when_matched_update_all()
-            self._step(lambda: merge.execute(batch.filter(known)))
+            merge = table.merge_insert("id").when_matched_update_all()
+            self._step(table, lambda: merge.execute(batch.filter(known)))
+        return table
 
-    def _commit(self) -> None:
+    def _commit(self, table: Table) -> None:
         """Index the table and tag its version with the state."""
-        table = self._table
         self._check_alone(table.version)
         _index_columns(table)
         self._index_vectors(table)
@@ -108,7 +117,7 @@ class LanceEngine(TableEngine):
         (tags.update if self.state.key in tags.list() else tags.create)(self.state.key, table.version)
 
     def _count(self, where: Where) -> int:
-        return self._table.count_rows(condition_sql(where))
+        return int(self._table.count_rows(condition_sql(where)))
 
     def _search(self, vectors: np.ndarray, k: int, where: Where) -> list[RankedIds]:
         if self._local is not None:
@@ -126,19 +135,19 @@ class LanceEngine(TableEngine):
         rows = query.select(["id", "vector", "_distance"]).limit(k).to_arrow()
         return ranked_ids(rows["id"].to_pylist(), _matrix(rows["vector"], self.width), vector, k)
 
-    def _newest(self):
+    def _newest(self) -> Table | None:
         """Return the table in its newest version, or None."""
         if TABLE not in self._database.list_tables().tables:
             return None
         return self._database.open_table(TABLE)
 
-    def _step(self, change: Callable[[], object]) -> None:
+    def _step(self, table: Table, change: Callable[[], object]) -> None:
         """Make one change to the table.
 
         Raises:
             EngineError: if another writer changed it meanwhile: a state of both would be neither's.
         """
-        before = self._table.version
+        before = table.version
         change()
         self._check_alone(before + 1)
 
@@ -147,7 +156,7 @@ class LanceEngine(TableEngine):
         if newest is None or newest.version != version:
             raise _others_write(self.uri)
 
-    def _index_vectors(self, table) -> None:
+    def _index_vectors(self, table: Table) -> None:
         n_articles = table.count_rows()
         kind = self._config.kind
         if kind == "flat" or (kind == "auto" and n_articles <= self._config.flat_most):
@@ -162,7 +171,7 @@ class LanceEngine(TableEngine):
             table.create_index("vector", config=config)
 
 
-def _connected(uri: str):
+def _connected(uri: str) -> DBConnection:
     os.environ.setdefault("LANCEDB_LOG", "error")  # otherwise it prints that a table is created, and the like
     try:
         import lancedb
@@ -208,7 +217,7 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _batch(ids: Sequence[str], vectors: np.ndarray, columns: Columns, digests: Sequence[int]):
+def _batch(ids: Sequence[str], vectors: np.ndarray, columns: Columns, digests: Sequence[int]) -> pyarrow.Table:
     """Return the rows as an Arrow table."""
     import pyarrow as pa
 
@@ -236,12 +245,12 @@ def _digests(vectors: np.ndarray, columns: Columns) -> list[int]:
     return [int.from_bytes(digest, "little", signed=True) for digest in digests]
 
 
-def _saved_digests(table) -> dict[str, int]:
+def _saved_digests(table: Table) -> dict[str, int]:
     rows = table.search().select(["id", "digest"]).limit(table.count_rows()).to_arrow()
     return dict(zip(rows["id"].to_pylist(), rows["digest"].to_pylist(), strict=True))
 
 
-def _read_all(table) -> LocalArticles:
+def _read_all(table: Table) -> LocalArticles:
     """Return the articles of a table's version, in memory."""
     rows = (
         table.search().select(["id", "vector", "path", "valid_from", "valid_to"]).limit(table.count_rows()).to_arrow()
@@ -251,16 +260,17 @@ def _read_all(table) -> LocalArticles:
     return LocalArticles.of(rows["id"].to_pylist(), _matrix(rows["vector"], _width(table)), Columns(paths, days))
 
 
-def _matrix(column, width: int) -> np.ndarray:
+def _matrix(column: pyarrow.ChunkedArray, width: int) -> np.ndarray:
     """Return an Arrow column of vectors as (rows, width) float32."""
-    return column.combine_chunks().flatten().to_numpy(zero_copy_only=False).reshape(-1, width)
+    flat: np.ndarray = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    return flat.reshape(-1, width)
 
 
-def _width(table) -> int:
-    return table.schema.field("vector").type.list_size
+def _width(table: Table) -> int:
+    return int(table.schema.field("vector").type.list_size)
 
 
-def _lists(table) -> int:
+def _lists(table: Table) -> int:
     """Return how many lists the approximate index of the vectors has; 0 where there is none."""
     for index in table.list_indices():
         if list(index.columns) == ["vector"]:
@@ -268,7 +278,7 @@ def _lists(table) -> int:
     return 0
 
 
-def _index_columns(table) -> None:
+def _index_columns(table: Table) -> None:
     from lancedb.index import Bitmap, BTree
 
     indexed = {column for index in table.list_indices() for column in index.columns}
@@ -277,11 +287,11 @@ def _index_columns(table) -> None:
             table.create_index(column, config=kind())
 
 
-def kept_for(table) -> timedelta:
+def kept_for(table: Table) -> timedelta:
     """Return for how long versions must stay: LanceDB refuses to clean up beyond a tagged one."""
     tagged = [tag["version"] for tag in table.tags.list().values()]
     if not tagged:
         return _WITHOUT_CLEANUP
-    written = {version["version"]: version["timestamp"] for version in table.list_versions()}
+    written: dict[int, datetime] = {version["version"]: version["timestamp"] for version in table.list_versions()}
     # The clock may have been put back since.
     return max(datetime.now() - written[min(tagged)], timedelta()) + _COMPACTION

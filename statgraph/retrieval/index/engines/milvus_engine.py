@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +18,10 @@ from statgraph.law.allowed_rows import Where
 from statgraph.retrieval.index.engines.contract import KEPT_STATES, Columns, RankedIds, State, Written
 from statgraph.retrieval.index.engines.tables import TableEngine, expression, path_key, ranked_ids
 from statgraph.retrieval.index.ivf_pq_index import default_lists
+
+if TYPE_CHECKING:
+    from pymilvus import MilvusClient
+    from pymilvus.milvus_client import IndexParams
 
 TOKEN_VARIABLE = "MILVUS_TOKEN"
 _STATES, _PREFIX = "statgraph_states", "statgraph_articles_"
@@ -127,10 +132,10 @@ class MilvusEngine(TableEngine):
             for hits, vector in zip(answers, vectors, strict=True)
         ]
 
-    def _matrix(self, hits: Sequence[dict]) -> np.ndarray:
+    def _matrix(self, hits: Sequence[Mapping[str, Any]]) -> np.ndarray:
         return np.array([hit["entity"]["vector"] for hit in hits], dtype=np.float32).reshape(-1, self.width)
 
-    def _states(self) -> dict[str, dict]:
+    def _states(self) -> dict[str, dict[str, Any]]:
         """Return the entry of every committed state by its key."""
         if not self._client.has_collection(_STATES):
             return {}
@@ -139,7 +144,7 @@ class MilvusEngine(TableEngine):
         entries = self._client.query(_STATES, 'key != ""', output_fields=fields, consistency_level="Strong")
         return {entry["key"]: dict(entry) for entry in entries}
 
-    def _remove_old(self, entries: Sequence[dict]) -> None:
+    def _remove_old(self, entries: Sequence[Mapping[str, Any]]) -> None:
         """Remove all states but the newest, and collections that nobody names; `entries` are newest first."""
         for entry in entries[KEPT_STATES:]:
             self._client.delete(_STATES, ids=[entry["key"]])
@@ -153,7 +158,7 @@ class MilvusEngine(TableEngine):
                 self._client.drop_collection(name)
 
 
-def _connected(uri: str):
+def _connected(uri: str) -> MilvusClient:
     try:
         from pymilvus import MilvusClient
     except ModuleNotFoundError:
@@ -177,7 +182,7 @@ def _errors_at(uri: str) -> Iterator[None]:
         raise EngineError(f"{uri}: {str(reason).splitlines()[0][:300]}; {hint}") from error
 
 
-def _make_articles(client, name: str, width: int) -> None:
+def _make_articles(client: MilvusClient, name: str, width: int) -> None:
     from pymilvus import DataType
 
     schema = client.create_schema(auto_id=False)
@@ -190,7 +195,7 @@ def _make_articles(client, name: str, width: int) -> None:
     client.create_collection(name, schema=schema, index_params=_index(client, "FLAT"), consistency_level="Strong")
 
 
-def _make_states(client) -> None:
+def _make_states(client: MilvusClient) -> None:
     from pymilvus import DataType
 
     schema = client.create_schema(auto_id=False)
@@ -205,7 +210,7 @@ def _make_states(client) -> None:
     )
 
 
-def _index(client, kind: str, field: str = "vector", **params: int):
+def _index(client: MilvusClient, kind: str, field: str = "vector", **params: int) -> IndexParams:
     index = client.prepare_index_params()
     index.add_index(field, index_type=kind, metric_type="IP", params=params)
     return index
