@@ -20,7 +20,7 @@ from statgraph.encoders.backbones import MODULES
 from statgraph.encoders.inference.frozen_questions import frozen_questions
 from statgraph.encoders.inference.onnx_query import QUERY_GRAPHS, read_query_graph, weights_hash
 from statgraph.encoders.inference.static_query import MODULE_WEIGHTS, read_static_encoder
-from statgraph.errors import StatgraphError, UsageError, damaged_run, reason_of, unknown_name
+from statgraph.errors import StatgraphError, UsageError, damaged_run, option, reason_of, unknown_name
 from statgraph.extras import missing
 
 _CHAIN = ("Transformer", "Pooling", "Dense")
@@ -108,7 +108,7 @@ def _encoder(folder: Path, device: str, precision: str) -> QueryEncoder:
 
 def _no_int8(folder: Path, *, on_cpu: bool) -> Exception:
     if not on_cpu:
-        return UsageError("precision 'int8' is for the CPU; use --device cpu, or another precision")
+        return UsageError(f"precision 'int8' is for the CPU; use {option('device')} cpu, or another precision")
     if find_spec("onnxruntime") is None:
         return missing("onnxruntime", "onnx")
     graph = QUERY_GRAPHS["int8"]
