@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from statgraph.config import AugmentConfig, GraphConfig, RunConfig
-from statgraph.errors import UsageError, checked
+from statgraph.errors import UsageError, checked, option
 from statgraph.extras import require
 from statgraph.formats.catalogue.catalogue import fetch as fetch_corpus
 from statgraph.law.catalogue import SAMPLE, sample_folder
@@ -284,7 +284,7 @@ def train(
     if not callable(progress):
         raise UsageError(f"progress: must be a function of a step (got {progress!r})")
     if keep_test and final is None:
-        raise UsageError("--keep-test: only for a final run; add --final RUN, or omit it")
+        raise UsageError(f"{option('keep-test')}: only for a final run; add {option('final')} RUN, or omit it")
     from statgraph.systems.job import TrainingOptions
     from statgraph.systems.pipeline import train_requested
     from statgraph.systems.presets import training_request
@@ -457,9 +457,13 @@ def augment(
 
     check_settings(config, "augment")
     if config.round_trip and run is None:
-        raise UsageError(f"--round-trip {config.round_trip}: needs a retriever; name its run folder with --run")
+        raise UsageError(
+            f"{option('round-trip')} {config.round_trip}: needs a retriever; name its run folder with {option('run')}"
+        )
     if run is not None and not config.round_trip:
-        raise UsageError(f"--run {run}: only used for a round trip; add --round-trip K, or omit --run")
+        raise UsageError(
+            f"{option('run')} {run}: only used for a round trip; add {option('round-trip')} K, or omit {option('run')}"
+        )
     rank = None
     if run is not None:
         retriever = Run(local_run(run), corpus).retriever(device)
@@ -537,7 +541,9 @@ def serve(
     from statgraph.service.server import serve as serve_run
 
     if config.editable and str(run).startswith(SCHEME):
-        raise UsageError(f"--editable: {run} is a copy in the hub's cache; download it to a folder, and serve that")
+        raise UsageError(
+            f"{option('editable')}: {run} is a copy in the hub's cache; download it to a folder, and serve that"
+        )
     folder = local_run(run)
     if isinstance(feedback, bool):  # not checked: a run on a read-only disk is served, without marks
         marks = folder / FEEDBACK_FILE if feedback and not str(run).startswith(SCHEME) else None

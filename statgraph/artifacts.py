@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from statgraph.errors import RETRAIN, RunError, StatgraphError, described, reason_of
+from statgraph.errors import RETRAIN, RunError, StatgraphError, described, marked, reason_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -279,7 +279,7 @@ def reading(path: Path | str, remedy: str = RETRAIN) -> Iterator[None]:
     except RunError as error:
         if str(error).startswith(str(path)):
             raise
-        raise RunError(f"{path}: {error}") from error
+        raise RunError(f"{path}: {marked(error)}") from error
     except Exception as error:
         reason = reason_of(error) if isinstance(error, OSError | ValueError) else described(error)
         raise RunError(f"{path}: not readable ({reason}); {remedy}") from error

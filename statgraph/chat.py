@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from statgraph.errors import ChatError, UsageError, reason_of
+from statgraph.errors import ChatError, UsageError, option, reason_of
 
 GENERAL_KEY = "OPENAI_API_KEY"
 _MOST_BYTES = 1 << 20
@@ -44,7 +44,7 @@ class ChatEndpoint:
     model: str = ""
     timeout_s: float = 10.0
     key_variables: Sequence[str] = (GENERAL_KEY,)
-    option: str = "--url"
+    option: str = option("url")
 
     def __post_init__(self):
         try:

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from statgraph.errors import UsageError, unknown_name
+from statgraph.errors import UsageError, option, unknown_name
 
 if TYPE_CHECKING:
     import torch
@@ -32,7 +32,7 @@ def pick_device(name: str = "auto") -> torch.device:
         raise unknown_name("device", name, DEVICES)
     available = torch.cuda.is_available()
     if name == "cuda" and not available:
-        raise UsageError("device 'cuda' was asked for, but torch sees no CUDA device; use --device cpu")
+        raise UsageError(f"device 'cuda' was asked for, but torch sees no CUDA device; use {option('device')} cpu")
     return torch.device("cuda" if available and name != "cpu" else "cpu")
 
 

@@ -20,7 +20,7 @@ if "WORLD_SIZE" in os.environ:
 import torch
 from torch import distributed, nn
 
-from statgraph.errors import RunError, UsageError
+from statgraph.errors import RunError, UsageError, option
 
 # One process may pre-train a backbone for days while the others wait; torchrun ends the others when one dies.
 _PATIENCE = timedelta(days=7)
@@ -59,7 +59,7 @@ class World:
         if self.local_rank >= torch.cuda.device_count():
             raise UsageError(
                 f"LOCAL_RANK {self.local_rank}: this machine has {torch.cuda.device_count()} CUDA device(s); start as "
-                "many processes with --nproc-per-node, or train with --device cpu"
+                f"many processes with --nproc-per-node, or train with {option('device')} cpu"
             )
         torch.cuda.set_device(self.local_rank)
         return torch.device("cuda", self.local_rank)
@@ -232,7 +232,7 @@ def _explained(error: BaseException) -> BaseException:
     if isinstance(error, distributed.DistError) or (isinstance(error, RuntimeError) and "gloo" in str(error)):
         return RunError(
             "a training process died, possibly out of memory; free memory or start fewer processes, then "
-            "run the same command with --resume"
+            f"run the same command with {option('resume')}"
         )
     return error
 

@@ -17,7 +17,7 @@ from functools import partial
 
 from packaging.requirements import Requirement
 
-from statgraph.errors import StatgraphError, described, reason_of
+from statgraph.errors import StatgraphError, described, on_command_line, reason_of
 from statgraph.extras import EXTRAS, install_command
 
 PYTHON_RANGE = ((3, 11), (3, 12))
@@ -191,7 +191,7 @@ def _tried(part: Part) -> Check:
             warnings.simplefilter("ignore")
             check = part.try_out()
     except StatgraphError as error:
-        detail, found, asked = reason_of(error).rpartition("; ")
+        detail, found, asked = on_command_line(reason_of(error)).rpartition("; ")
         return Check(part.name, version, False, *((detail, asked) if found else (asked, remedy)))
     except Exception as error:  # a broken installation may raise anything
         return Check(part.name, version, False, described(error), remedy)

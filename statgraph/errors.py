@@ -1,7 +1,7 @@
 """Exceptions of the library. The command line prints their text as one clear line and exits with `exit_code`.
 
-A text names what to change as the command line's option, `--set` or `--keep-test`: a caller from Python reads the
-argument there, `settings` or `keep_test`.
+A text names what to change by `option`, in both wordings: a caller from Python reads the argument, `settings` or
+`keep_test`, and `on_command_line` gives the option, `--set` or `--keep-test`.
 """
 
 from __future__ import annotations
@@ -10,40 +10,50 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Self, TypeVar
 
 MAX_LISTED_PROBLEMS = 20
 RETRAIN = "train the run again"
 Value = TypeVar("Value")
-# An option, but for those of a command that is quoted, or of pip's.
-_OPTION = re.compile(r"""'[\w.]+ [^']*'|`[^`]*`|pip install .*|(?<![\w-])--(?P<name>[a-z][a-z0-9-]*)""")
 _ARGUMENTS = {
     "set": "settings",
     "from": "from_folder",
     "no-reader": "reader=''",
 }  # of the others the option is the name
-_on_command_line = False
+_MARK = "\ue000{}\ue001{}\ue002"  # characters of private use, which nobody writes
+_MARKED = re.compile(_MARK.format("([a-z-]+)", "([^\ue002]*)"))
 
 
-@contextmanager
-def command_line() -> Iterator[None]:
-    """Let errors name options in place of arguments until the block ends."""
-    global _on_command_line
-    before, _on_command_line = _on_command_line, True
-    try:
-        yield
-    finally:
-        _on_command_line = before
+def option(name: str) -> str:
+    """Return the mark of an option to put into the text of an error or a `Text`, which alone can be read."""
+    return _MARK.format(name, _ARGUMENTS.get(name, name.replace("-", "_")))
 
 
-def as_called(text: str) -> str:
-    """Return a text with the arguments of Python in place of the options that it names, outside `command_line`."""
+class Text(str):
+    """A text that names options, as a caller from Python reads it.
 
-    def argument(found: re.Match[str]) -> str:
-        name = found["name"]
-        return _ARGUMENTS.get(name, name.replace("-", "_")) if name else found[0]
+    Attributes:
+        marked: the text with the marks.
+    """
 
-    return text if _on_command_line else _OPTION.sub(argument, text)
+    marked: str
+
+    def __new__(cls, marked: str) -> Self:
+        """Return the text that is given with marks."""
+        text = super().__new__(cls, _MARKED.sub(r"\2", marked))
+        text.marked = marked
+        return text
+
+
+def marked(said: BaseException | str) -> str:
+    """Return the text of an error, or a text, with its marks: what another error is to say of it."""
+    text = said.text if isinstance(said, StatgraphError) else said
+    return text.marked if isinstance(text, Text) else str(text)
+
+
+def on_command_line(said: BaseException | str) -> str:
+    """Return the text of an error, or a text, as the command line words it, with options."""
+    return _MARKED.sub(r"--\1", marked(said))
 
 
 class StatgraphError(Exception):
@@ -52,7 +62,8 @@ class StatgraphError(Exception):
     exit_code = 1
 
     def __init__(self, text: str = ""):
-        super().__init__(as_called(text))
+        self.text = Text(text)
+        super().__init__(str(self.text))
 
 
 class UsageError(StatgraphError):
@@ -65,8 +76,8 @@ class CorpusError(StatgraphError):
     """A corpus that cannot be used. `problems` has every problem found, the text the first 20."""
 
     def __init__(self, *problems: str):
-        self.problems = tuple(map(as_called, problems))
-        listed = list(self.problems[:MAX_LISTED_PROBLEMS])
+        self.problems = tuple(map(Text, problems))
+        listed = list(problems[:MAX_LISTED_PROBLEMS])
         left = len(self.problems) - len(listed)
         if left:
             listed.append(f"... and {left} more problem{'s' if left > 1 else ''}")
@@ -142,8 +153,8 @@ def readable(source: Path | str) -> Iterator[None]:
 
 
 def reason_of(error: BaseException) -> str:
-    """Return what an error says, on one line: the first of its text, or its class where it has no text."""
-    return str(error).strip().partition("\n")[0] or type(error).__name__
+    """Return what an error says, on one line and with marks: the first of its text, or its class without a text."""
+    return marked(error).strip().partition("\n")[0] or type(error).__name__
 
 
 def described(error: BaseException) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from statgraph.errors import as_called
+from statgraph.errors import Text
 
 
 @dataclass(frozen=True)
@@ -67,5 +67,5 @@ def resumable(how: str, applies: Callable[[], bool] = lambda: True) -> Iterator[
         yield
     except KeyboardInterrupt as interrupt:
         if applies():
-            interrupt.add_note(as_called(f"To resume, run the same command {how}"))
+            interrupt.add_note(Text(f"To resume, run the same command {how}"))
         raise

@@ -15,7 +15,7 @@ from dataclasses import Field, dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from typing import Any, NamedTuple, TypeVar, get_origin, get_type_hints
 
-from statgraph.errors import UsageError
+from statgraph.errors import UsageError, option
 from statgraph.registry import Registry
 
 _MUCH_ALIKE = 0.6  # of difflib's ratio, 0 to 1
@@ -250,7 +250,7 @@ def assignments(settings: Settings) -> tuple[str, ...]:
     return tuple(map(str, settings))
 
 
-def with_settings(config: Config, settings: Iterable[str], *, place: str = "--set") -> Config:
+def with_settings(config: Config, settings: Iterable[str], *, place: str = option("set")) -> Config:
     """Return the configuration with `a.b=c` settings applied in order; `place` is where they come from, for messages.
 
     Raises:

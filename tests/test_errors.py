@@ -1,7 +1,19 @@
+import pickle
+
 import pytest
 
 from statgraph import errors
-from statgraph.errors import CorpusError, StatgraphError, UsageError
+from statgraph.errors import (
+    CorpusError,
+    RunError,
+    StatgraphError,
+    Text,
+    UsageError,
+    marked,
+    on_command_line,
+    option,
+    reason_of,
+)
 
 
 def test_every_error_is_a_statgraph_error_with_an_exit_code():
@@ -27,18 +39,30 @@ def test_the_first_twenty_problems_are_listed(n_problems, last):
 
 
 @pytest.mark.parametrize(
-    ("text", "called"),
+    ("text", "called", "typed"),
     [
-        ("--set: 'a' is not a setting", "settings: 'a' is not a setting"),
-        ("x; choose another --out, or add --keep-test", "x; choose another out, or add keep_test"),
-        ("name its folder ('--from DIR')", "name its folder ('from_folder DIR')"),
-        ("go on with 'statgraph train --out x', --resume", "go on with 'statgraph train --out x', resume"),
-        ("write it with `statgraph quicken --run x`", "write it with `statgraph quicken --run x`"),
-        ("run: pip install --force-reinstall x", "run: pip install --force-reinstall x"),
-        ("'a--b' is no --c", "'a--b' is no c"),
+        (f"{option('set')}: 'a' is no setting", "settings: 'a' is no setting", "--set: 'a' is no setting"),
+        (
+            f"x; choose another {option('out')}, or add {option('keep-test')}",
+            "x; choose another out, or add keep_test",
+            "x; choose another --out, or add --keep-test",
+        ),
+        (f"name it ('{option('from')} DIR')", "name it ('from_folder DIR')", "name it ('--from DIR')"),
+        ("run 'statgraph train --out x', a--b", *["run 'statgraph train --out x', a--b"] * 2),
     ],
 )
-def test_a_text_names_the_option_on_the_command_line_and_elsewhere_the_argument(text, called):
-    assert str(errors.UsageError(text)) == errors.CorpusError(text).problems[0] == called
-    with errors.command_line():
-        assert str(errors.UsageError(text)) == errors.CorpusError(text).problems[0] == text
+def test_a_text_names_the_option_on_the_command_line_and_elsewhere_the_argument(text, called, typed):
+    error = UsageError(text)
+
+    assert str(error) == str(Text(text)) == CorpusError(text).problems[0] == called
+    assert on_command_line(error) == on_command_line(Text(text)) == typed
+    assert on_command_line(CorpusError("a", text)) == f"a\n{typed}"
+    assert "\\u" not in repr(error)
+
+
+def test_an_error_about_another_keeps_the_option():
+    within = RunError(f"runs/x: damaged ({reason_of(UsageError(option('keep-test')))})")
+    copied = pickle.loads(pickle.dumps(CorpusError(marked(within))))
+
+    assert str(copied) == copied.problems[0] == "runs/x: damaged (keep_test)"
+    assert on_command_line(copied) == on_command_line(copied.problems[0]) == "runs/x: damaged (--keep-test)"

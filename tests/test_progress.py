@@ -1,5 +1,6 @@
 import pytest
 
+from statgraph.errors import option
 from statgraph.progress import Step, TrainingStep, counted, resumable, silent
 
 
@@ -19,6 +20,6 @@ def test_a_counter_reports_steps_of_one_name():
 
 @pytest.mark.parametrize(("applies", "notes"), [(True, ["To resume, run the same command with resume"]), (False, [])])
 def test_an_interrupt_says_how_to_resume_what_can_be_resumed(applies, notes):
-    with pytest.raises(KeyboardInterrupt) as interrupt, resumable("with --resume", lambda: applies):
+    with pytest.raises(KeyboardInterrupt) as interrupt, resumable(f"with {option('resume')}", lambda: applies):
         raise KeyboardInterrupt
     assert getattr(interrupt.value, "__notes__", []) == notes

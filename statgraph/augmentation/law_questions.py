@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from statgraph.augmentation.store import SyntheticQuestion
-from statgraph.errors import CorpusError
+from statgraph.errors import CorpusError, option
 from statgraph.law.citations.references import ReferenceFinder
 from statgraph.law.records import Article, Corpus, Heading, Question
 from statgraph.law.titles import number_or_title
@@ -81,7 +81,9 @@ def with_law_questions(corpus: Corpus, *, seed: int) -> Corpus:
     questions = [replace(q, split="dev") if place in held_out else q for place, q in enumerate(headings)]
     questions += _citation_questions(corpus.articles)
     if not questions:
-        raise CorpusError(f"{corpus.name}: has neither headings nor citations to learn from; use --system zero-shot")
+        raise CorpusError(
+            f"{corpus.name}: has neither headings nor citations to learn from; use {option('system')} zero-shot"
+        )
     return replace(corpus, questions=tuple(questions), citing=())
 
 

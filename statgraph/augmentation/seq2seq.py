@@ -10,6 +10,7 @@ import numpy as np
 from statgraph.augmentation.store import PartialFile, SyntheticQuestion
 from statgraph.device import inference_dtype
 from statgraph.encoders.article_text import article_texts
+from statgraph.errors import option
 from statgraph.law.records import Article
 from statgraph.progress import Progress, Step
 
@@ -79,7 +80,7 @@ def load_seq2seq(model_name: str) -> tuple[PreTrainedTokenizerBase, PreTrainedMo
 
     from statgraph.encoders.loading import loaded_pair
 
-    remedy = "name the folder or hub name of a doc2query model, or use --generator headings"
+    remedy = f"name the folder or hub name of a doc2query model, or use {option('generator')} headings"
     what = f"generator '{SEQ2SEQ}:{model_name}'"
     tokenizer, model = loaded_pair(model_name, AutoModelForSeq2SeqLM, what=what, remedy=remedy)
     return tokenizer, model.eval()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from statgraph import artifacts
-from statgraph.errors import CorpusError, UsageError, damaged_run
+from statgraph.errors import CorpusError, UsageError, damaged_run, marked, option
 from statgraph.formats.tables import split_ids
 from statgraph.law.draft import Draft
 from statgraph.law.lines import csv_rows, ids_field, json_lines, object_field, string_field
@@ -101,7 +101,7 @@ def synthetic_of_run(path: Path) -> QuestionFile:
     try:
         return read_synthetic(path)
     except CorpusError as error:
-        raise damaged_run(error.problems[0]) from None
+        raise damaged_run(marked(error.problems[0])) from None
 
 
 def synthetic_of(path: Path, corpus: Corpus) -> tuple[SyntheticQuestion, ...]:
@@ -119,8 +119,8 @@ def synthetic_of(path: Path, corpus: Corpus) -> tuple[SyntheticQuestion, ...]:
     if made_for["content_hash"] != corpus.content_hash:
         raise CorpusError(
             f"{path}: made for corpus '{made_for['name']}' (hash {made_for['content_hash'][:12]}), not for "
-            f"'{corpus.name}' (hash {corpus.content_hash[:12]}); name that corpus with --corpus, or write the file "
-            "again with 'statgraph augment'"
+            f"'{corpus.name}' (hash {corpus.content_hash[:12]}); name that corpus with {option('corpus')}, or write "
+            "the file again with 'statgraph augment'"
         )
     strange = unknown_article(file.questions, corpus.article_rows)
     if strange is not None:
@@ -142,7 +142,7 @@ def _questions_in_table(path: Path, corpus: Corpus) -> tuple[SyntheticQuestion, 
             draft.add_problem(
                 place,
                 f"article '{strange}' is not in corpus '{corpus.name}'; remove the row, or name the corpus that the "
-                "questions were made for with --corpus",
+                f"questions were made for with {option('corpus')}",
             )
         questions.append(question)
     draft.questions()  # raises the problems

@@ -15,7 +15,7 @@ from statgraph.augmentation.law_questions import HEADINGS, heading_questions, pa
 from statgraph.augmentation.seq2seq import SEQ2SEQ, seq2seq_questions
 from statgraph.augmentation.store import PartialFile, SyntheticQuestion, synthetic_of, write_synthetic
 from statgraph.config import AugmentConfig
-from statgraph.errors import CorpusError, UsageError
+from statgraph.errors import CorpusError, UsageError, option
 from statgraph.law.records import Corpus
 from statgraph.progress import Progress, Step
 from statgraph.settings import check_setting
@@ -126,7 +126,7 @@ def write_generated(corpus: Corpus, config: AugmentConfig, out: Path, options: G
         CorpusError: if the file exists.
     """
     if out.exists():
-        raise CorpusError(f"{out}: already exists; choose another --out, or delete it first")
+        raise CorpusError(f"{out}: already exists; choose another {option('out')}, or delete it first")
     partial = partial_beside(out)
     n_made, kept = _made_and_kept(corpus, config, options, partial)
     write_synthetic(out, kept, _manifest(corpus, config, options))

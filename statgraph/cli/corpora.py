@@ -10,7 +10,7 @@ import click
 
 from statgraph.cli import options
 from statgraph.config import GraphConfig
-from statgraph.errors import UsageError, unknown_name
+from statgraph.errors import UsageError, on_command_line, unknown_name
 from statgraph.formats.importing import About, explained, import_to_folder
 from statgraph.formats.recognising import recognised
 from statgraph.graph.relations import CITING, RELATION_GROUPS
@@ -117,7 +117,7 @@ def import_(
     said = About(**about, otherwise=out.resolve().name)
     imported = import_to_folder(source, format_name, out, said, splits=splits, reading=reading, force=force)
     for caveat in imported.caveats:
-        click.echo(f"Warning: {caveat}", err=True)
+        click.echo(f"Warning: {on_command_line(caveat)}", err=True)
     resolved = imported.resolved_citing
     note = f", of which {resolved:,} by the articles that the text names" if resolved else ""
     click.echo(corpus_summary(imported.corpus, out, citing_note=note, left_out=imported.left_out))

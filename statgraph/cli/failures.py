@@ -8,7 +8,7 @@ import os
 import click
 
 from statgraph.cli.terminal import visible
-from statgraph.errors import StatgraphError, described
+from statgraph.errors import StatgraphError, described, on_command_line
 
 INTERRUPTED = 130  # what a shell expects of a program ended by Ctrl-C
 DEBUG_VARIABLE = "STATGRAPH_DEBUG"
@@ -42,10 +42,10 @@ def report(error: BaseException) -> int:
         return error.exit_code
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
         for line in (*getattr(error.__cause__ or error, "__notes__", ()), "Interrupted"):
-            click.echo(line, err=True)
+            click.echo(on_command_line(line), err=True)
         return INTERRUPTED
     if isinstance(error, StatgraphError):
-        return _failed(str(error), error.exit_code)
+        return _failed(on_command_line(error), error.exit_code)
     if isinstance(error, MemoryError):
         return _failed("not enough memory; close other programs, or use smaller batches or a machine with more", 1)
     if isinstance(error, OSError):

@@ -12,7 +12,6 @@ import click
 
 from statgraph._version import __version__
 from statgraph.cli.failures import report
-from statgraph.errors import command_line
 from statgraph.registry import load
 
 # name -> (module, function, one line of help): a module loads only when its command runs, so --help stays fast.
@@ -49,10 +48,6 @@ WAIT_POLICY, ASLEEP = "OMP_WAIT_POLICY", "PASSIVE"
 
 class LazyGroup(click.Group):
     """A group that imports a subcommand when it runs, and suggests the nearest command for an unknown name."""
-
-    def invoke(self, ctx: click.Context) -> object:
-        with command_line():
-            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)

@@ -24,7 +24,7 @@ def runs(ctx: click.Context, as_json: bool) -> None:
     """
     if ctx.invoked_subcommand:
         return
-    from statgraph.errors import RunError
+    from statgraph.errors import RunError, on_command_line
     from statgraph.systems.run_list import RUNS, listed_runs
 
     listed = list(listed_runs())
@@ -40,7 +40,7 @@ def runs(ctx: click.Context, as_json: bool) -> None:
         click.echo(f"No finished run under {RUNS}/; train one with 'statgraph train'")
     for run in listed:
         if isinstance(run, RunError):
-            click.echo(str(run), err=True)
+            click.echo(on_command_line(run), err=True)
 
 
 @runs.command("show")

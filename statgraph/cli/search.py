@@ -12,7 +12,7 @@ import click
 
 from statgraph.cli import options
 from statgraph.cli.terminal import TerminalProgress, visible
-from statgraph.errors import UsageError
+from statgraph.errors import UsageError, on_command_line
 from statgraph.law.query import LIMITS, Query
 
 SNIPPET_CHARACTERS = 160
@@ -104,7 +104,7 @@ def _answer(retriever, rewriter, query, corpus: Path | None, *, min_probability,
         reasons = [explanation_lines(why, labels) for why in explanations]
         _print_hits(hits, reasons, dated=query.as_of == "always" and retriever.has_dates)
     elif not found:
-        click.echo(retriever.nothing_found(query))
+        click.echo(on_command_line(retriever.nothing_found(query)))
 
 
 def _announce_untrained(retriever, corpus: Path | None) -> None:

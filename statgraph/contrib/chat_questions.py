@@ -19,7 +19,7 @@ from statgraph.augmentation.store import PartialFile, SyntheticQuestion, write_s
 from statgraph.augmentation.synthetic import kept_by_round_trip
 from statgraph.chat import ChatEndpoint
 from statgraph.encoders.article_text import article_text
-from statgraph.errors import ChatError, CorpusError
+from statgraph.errors import ChatError, CorpusError, option
 from statgraph.law.feedback import comparable_question
 from statgraph.law.records import Article, Corpus, Question
 from statgraph.progress import Progress, Step, resumable, silent
@@ -97,7 +97,7 @@ def write_chat_questions(
         ChatError: if the endpoint cannot be reached, refuses, is too busy, or answers with something else throughout.
     """
     if out.exists():
-        raise CorpusError(f"{out}: already exists; choose another --out, or delete it first")
+        raise CorpusError(f"{out}: already exists; choose another {option('out')}, or delete it first")
     rng = np.random.default_rng(options.seed)
     articles = [corpus.articles[row] for row in rng.permutation(len(corpus.articles[: options.limit]))]
     train = corpus.split("train")
@@ -189,7 +189,8 @@ def _answers(
         spent += sum(answer["tokens"] for answer in batch_answers)
         if len(answers) >= 2 * BATCH and all(answer["status"] == "malformed" for answer in answers):
             raise ChatError(
-                f"{endpoint.url}: none of {len(answers)} answers was the JSON that was asked for; name another --model"
+                f"{endpoint.url}: none of {len(answers)} answers was the JSON that was asked for; "
+                f"name another {option('model')}"
             )
     progress(Step(STEP, len(articles), len(articles)))
     return answers, False
@@ -227,10 +228,13 @@ def _reason(error: ChatError, endpoint: ChatEndpoint) -> str:
     if error.status in (401, 403):
         return f"refuses the key ({error}); put one into {endpoint.key_variables[0]}"
     if error.status == 404:
-        return f"knows no such address or model ({error}); check --url, without /chat/completions, and --model"
+        return (
+            f"knows no such address or model ({error}); check {option('url')}, without /chat/completions, "
+            f"and {option('model')}"
+        )
     if error.status is not None:
         return f"did not answer in {TRIES} attempts ({error})" if error.status >= 429 else f"refuses ({error})"
-    return f"cannot be reached ({error}); start it, or name another --url"
+    return f"cannot be reached ({error}); start it, or name another {option('url')}"
 
 
 def _parsed(text: str) -> Mapping[str, str] | None:

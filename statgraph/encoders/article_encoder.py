@@ -19,7 +19,7 @@ from statgraph.encoders.biencoder import BiEncoder, encoded
 from statgraph.encoders.loading import Tower, loaded_tower
 from statgraph.encoders.similarity import similarity_of
 from statgraph.encoders.transformer_biencoder import TransformerBiEncoder
-from statgraph.errors import RETRAIN, ModelError, RunError, damaged_run, reason_of
+from statgraph.errors import RETRAIN, ModelError, RunError, damaged_run, marked, reason_of
 from statgraph.progress import Progress, silent
 from statgraph.runs import parts
 
@@ -105,5 +105,5 @@ def _outside(folder: Path, name: str, config: EncoderConfig, device: torch.devic
         return loaded_tower(backbone, inference_dtype(device))
     except ModelError as error:
         raise RunError(
-            f"{folder}: its backbone is outside of the run and gone ({error}); put it back, or {RETRAIN}"
+            f"{folder}: its backbone is outside of the run and gone ({marked(error)}); put it back, or {RETRAIN}"
         ) from None

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from statgraph.errors import CorpusError, UsageError, as_called, readable, unknown_name
+from statgraph.errors import CorpusError, Text, UsageError, option, readable, unknown_name
 from statgraph.formats.acts.documents import fetched
 from statgraph.formats.download import is_address
 from statgraph.formats.recognising import check_named, recognised
@@ -25,12 +25,12 @@ from statgraph.registry import FORMATS
 
 # Of the fields of a reading that not every format takes, the options.
 OPTIONS = {
-    "encoding": "--encoding",
-    "columns": "--column",
-    "code": "--code",
-    "profile": "--profile",
-    "article_pattern": "--article-pattern",
-    "heading_patterns": "--heading-pattern",
+    "encoding": option("encoding"),
+    "columns": option("column"),
+    "code": option("code"),
+    "profile": option("profile"),
+    "article_pattern": option("article-pattern"),
+    "heading_patterns": option("heading-pattern"),
 }
 OFFICIAL_XML = "xml"  # which has profiles, and can be downloaded
 # Of a file of questions to search for; "question" is BSARD's.
@@ -136,12 +136,12 @@ def import_to_folder(
 def _caveats(corpus: Corpus) -> Iterator[str]:
     tagged = [article.article_id for article in corpus.articles if has_html(article.text)]
     if tagged:
-        yield as_called(
+        yield Text(
             f"articles with HTML: {len(tagged):,} (first: {tagged[0]}), which is shown and searched as it stands; add "
-            "--strip-html to import their plain text"
+            f"{option('strip-html')} to import their plain text"
         )
     if corpus.articles and not any(article.number or _NUMERAL.search(article.title) for article in corpus.articles):
-        yield as_called(
+        yield (
             f"articles without a number: all (first: '{corpus.articles[0].title}'), so no question can name one; if "
             "these titles are the articles' own headings, call the column rubric, and give a column number"
         )
@@ -228,7 +228,7 @@ def draft_source(
         if not draft.language and not draft.problem_count:
             raise _unknown_language(path)
         for column in draft.columns_missed:
-            draft.add_problem(str(path), f"no column '{column}' in any table; name one of them with --column")
+            draft.add_problem(str(path), f"no column '{column}' in any table; name one of them with {option('column')}")
     return draft
 
 
@@ -292,7 +292,7 @@ def _local(source: Path | str) -> Iterator[tuple[Path, str]]:
 
 
 def _unknown_language(source: Path) -> UsageError:
-    return UsageError(f"{source}: the language of its statutes is unknown; name it, such as '--language fr'")
+    return UsageError(f"{source}: the language of its statutes is unknown; name it, such as '{option('language')} fr'")
 
 
 def _checked(reading: Reading, format_name: str, source_format: SourceFormat) -> Reading:
@@ -302,13 +302,13 @@ def _checked(reading: Reading, format_name: str, source_format: SourceFormat) ->
         "".encode(encoding)
     except LookupError:
         raise UsageError(
-            f"--encoding {reading.encoding}: unknown; name one that Python knows, such as cp1252"
+            f"{option('encoding')} {reading.encoding}: unknown; name one that Python knows, such as cp1252"
         ) from None
     reading = replace(reading, encoding=encoding)
-    for field, option in OPTIONS.items():
+    for field, name in OPTIONS.items():
         if getattr(reading, field) != getattr(AS_IT_STANDS, field) and field not in source_format.takes:
-            takers = [name for name in FORMATS if field in FORMATS.load(name).takes]
-            raise UsageError(f"{option}: only for {', '.join(takers)}, not {format_name}; omit it")
+            takers = [taker for taker in FORMATS if field in FORMATS.load(taker).takes]
+            raise UsageError(f"{name}: only for {', '.join(takers)}, not {format_name}; omit it")
     return reading
 
 

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from statgraph import artifacts
-from statgraph.errors import UsageError, reason_of
+from statgraph.errors import UsageError, option, reason_of
 from statgraph.law.titles import NUMBER
 
 ARTICLE, ANNEX = "article", "annex"  # columns of the table of words beside this file
@@ -122,8 +122,8 @@ class LinePatterns:
         takes_lower_case: bool = False,
     ):
         self._article_words, self._heading_words = _words_of(language, use_else=use_else)
-        self._own_article = _compiled("--article-pattern", article) if article else None
-        self._own_headings = [_compiled("--heading-pattern", pattern) for pattern in headings]
+        self._own_article = _compiled(option("article-pattern"), article) if article else None
+        self._own_headings = [_compiled(option("heading-pattern"), pattern) for pattern in headings]
         self._language, self._headings, self._takes_lower_case = language, headings, takes_lower_case
 
     def without_articles(self) -> LinePatterns | None:
@@ -203,13 +203,13 @@ def _own_article_line(match: re.Match[str], text: str) -> ArticleLine:
     return ArticleLine("", number.strip(_BETWEEN), f"{rubric} {rest}".strip(), bool(rubric) and not rest)
 
 
-def _compiled(option: str, pattern: str) -> re.Pattern[str]:
+def _compiled(name: str, pattern: str) -> re.Pattern[str]:
     try:
         compiled = re.compile(pattern)
     except re.error as error:
-        raise UsageError(f"{option} {pattern}: invalid regular expression ({reason_of(error)}); correct it") from None
+        raise UsageError(f"{name} {pattern}: invalid regular expression ({reason_of(error)}); correct it") from None
     if compiled.match(""):
-        raise UsageError(f"{option} {pattern}: matches a blank line; write what such a line begins with")
+        raise UsageError(f"{name} {pattern}: matches a blank line; write what such a line begins with")
     return compiled
 
 

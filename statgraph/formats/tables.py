@@ -20,6 +20,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from statgraph.errors import option
 from statgraph.formats.law_words import LONGEST_HEADING, HeadingLine, HeadingStack, LinePatterns
 from statgraph.law.draft import Draft, SourceFormat
 from statgraph.law.lines import (
@@ -49,7 +50,7 @@ NEEDED_COLUMNS = {
 ID_COLUMNS = {"questions": "articles", "citing": "cites"}
 PATH_SEPARATOR = " > "
 _PLAIN_HEADING = "heading"  # the kind of one that the words of no language begin
-_REMEDY = "name every needed column on this line, or give yours with --column, such as text=Wortlaut"
+_REMEDY = f"name every needed column on this line, or give yours with {option('column')}, such as text=Wortlaut"
 
 PlacedRecords = Iterable[tuple[str, Mapping[str, object]]]
 
@@ -88,7 +89,7 @@ def records_of_rows(draft: Draft, table: str, rows: Iterable[tuple[str, list[str
             needed = tuple(column for column in needed if column != PLACE_COLUMNS)
             headings = _HeadingRows(draft, draft.reading.code or title, [values for _, values in rows[1:]])
         else:
-            remedy += "; --code TITLE does without path and heading"
+            remedy += f"; {option('code')} TITLE does without path and heading"
     for place, row in named_rows(draft, rows, needed=needed, remedy=remedy):
         record: dict[str, object] = {column: value for column, value in row.items() if column and value}
         if table == "articles":

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from statgraph.errors import CorpusError, UsageError
+from statgraph.errors import CorpusError, UsageError, marked, option
 from statgraph.formats.acts.documents import Document, documents
 from statgraph.formats.acts.drafting import ReadAct, draft_acts
 from statgraph.formats.acts.profile import Profile, fitting_profile, profile_named, profile_names
@@ -71,7 +71,9 @@ def draft_xml(draft: Draft, source: Path) -> None:
         draft.add_problem(*_placed(error))
     if not read and not draft.problem_count:
         why = "; ".join(left_out.whole_files()) or "it is empty"
-        draft.add_problem(source.name, f"holds no articles ({why}); name files of official XML, or a --profile")
+        draft.add_problem(
+            source.name, f"holds no articles ({why}); name files of official XML, or a {option('profile')}"
+        )
     counts = draft_acts(draft, read)
     if counts[False]:
         draft.left_out.append(f"{counts[False]:,} of {counts.total():,} references with a target, which lead elsewhere")
@@ -95,7 +97,7 @@ def explain_xml(draft: Draft, source: Path) -> Iterator[str]:
         profile = chosen or profile_of(document)
         if profile is None:
             raise UsageError(
-                f"{document.name}: of no known format; name a profile with --profile: "
+                f"{document.name}: of no known format; name a profile with {option('profile')}: "
                 f"{', '.join(profile_names())}, or a file"
             )
         yield from _explanation(document, profile)
@@ -181,7 +183,7 @@ def _read(draft: Draft, document: Document, profile: Profile, left_out: _LeftOut
 
 
 def _placed(error: CorpusError) -> tuple[str, str]:
-    place, _, problem = str(error).partition(": ")
+    place, _, problem = marked(error).partition(": ")
     return place, problem
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from statgraph._version import __version__
 from statgraph.encoders.article_text import PATH_SEPARATOR
-from statgraph.errors import StatgraphError, UsageError
+from statgraph.errors import StatgraphError, UsageError, on_command_line
 from statgraph.extras import missing
 from statgraph.law.allowed_rows import placed_rows
 from statgraph.law.query import COUNT, DAY, LIMITS, PATH, TEXTS, Query
@@ -253,7 +253,7 @@ def _tool(method: Callable[..., BaseModel]) -> Tool:
         try:
             return method(**named)
         except StatgraphError as error:
-            raise ToolError(str(error)) from None
+            raise ToolError(on_command_line(error)) from None
 
     answer.__signature__ = _with_limits(inspect.signature(method, eval_str=True))
     tool = Tool.from_function(

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from statgraph.errors import CorpusError
+from statgraph.errors import CorpusError, option
 from statgraph.law.citations.references import cited_articles
 from statgraph.law.html_text import has_html, plain_text
 from statgraph.law.records import PARTS, SET_KEY, SPLITS, Article, CitingText, Corpus, Question
@@ -414,8 +414,8 @@ class Draft:
         if given and self._splitting != HASH:
             question_id, labels = given
             yield (
-                f"{labels.place}: question '{question_id}' comes in split '{labels.split}'; --splits {self._splitting} "
-                "makes splits where the source has none, so leave either out"
+                f"{labels.place}: question '{question_id}' comes in split '{labels.split}'; "
+                f"{option('splits')} {self._splitting} makes splits where the source has none, so leave either out"
             )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from statgraph.errors import reason_of
+from statgraph.errors import option, reason_of
 from statgraph.law.draft import Draft
 
 # Statutes hold articles far longer than the csv module's default limit of 131,072 characters a field.
@@ -39,7 +39,9 @@ def all_lines(draft: Draft, path: Path, name: str, *, encoding: str = "") -> Ite
                 place = f"{name}:{number}"
                 if number == 1 and line.startswith(_UTF_16):
                     draft.add_problem(
-                        place, "the file is UTF-16; save it as UTF-8, or 'statgraph import' it with --encoding utf-16"
+                        place,
+                        "the file is UTF-16; save it as UTF-8, or 'statgraph import' it "
+                        f"with {option('encoding')} utf-16",
                     )
                     return
                 line = line.removeprefix("\ufeff") if number == 1 else line
@@ -50,13 +52,15 @@ def all_lines(draft: Draft, path: Path, name: str, *, encoding: str = "") -> Ite
     except OSError as error:
         draft.add_problem(name, f"cannot be read ({error.strerror}); put a readable text file there")
     except (UnicodeError, LookupError) as error:
-        draft.add_problem(name, f"is not in the encoding {encoding} ({reason_of(error)}); name another with --encoding")
+        draft.add_problem(
+            name, f"is not in the encoding {encoding} ({reason_of(error)}); name another with {option('encoding')}"
+        )
     if foreign:
         left = len(foreign) - 1
         more = f" (nor are bytes on {left} more line{'s' if left > 1 else ''})" if left else ""
         place, _, byte = foreign[0].rpartition(": ")
         draft.add_problem(
-            place, f"{byte} is not UTF-8{more}; save it as UTF-8, or 'statgraph import' it with --encoding"
+            place, f"{byte} is not UTF-8{more}; save it as UTF-8, or 'statgraph import' it with {option('encoding')}"
         )
 
 

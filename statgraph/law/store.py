@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from statgraph import artifacts
-from statgraph.errors import CorpusError, readable
+from statgraph.errors import CorpusError, option, readable
 from statgraph.law.draft import Draft, SourceFormat
 from statgraph.law.lines import (
     all_lines,
@@ -105,7 +105,9 @@ def refuse_full_folder(folder: Path) -> None:
     """Raise CorpusError unless a folder is empty or not there yet; a corpus is not replaced unasked."""
     refuse_foreign_folder(folder)
     if folder.exists() and any(folder.iterdir()):
-        raise CorpusError(f"{folder}: holds a corpus already; add --force to replace it, or choose a new folder")
+        raise CorpusError(
+            f"{folder}: holds a corpus already; add {option('force')} to replace it, or choose a new folder"
+        )
 
 
 def read_corpus(folder: Path) -> Corpus:

@@ -15,7 +15,7 @@ from typing import Any
 from statgraph import artifacts
 from statgraph.cache import SHARED_BYTES
 from statgraph.config import RunConfig
-from statgraph.errors import RunError
+from statgraph.errors import RunError, option
 from statgraph.law.records import Corpus
 from statgraph.runs import parts
 from statgraph.runs.kind import kind_of
@@ -33,7 +33,7 @@ def newest_run(runs: Path = RUNS, *, remedy: str | None = None) -> Path:
     """
     newest = max(runs.glob(f"*/{artifacts.MANIFEST}"), key=_age, default=None)
     if newest is None:
-        remedy = remedy or "train one with 'statgraph train', or name one with --run"
+        remedy = remedy or f"train one with 'statgraph train', or name one with {option('run')}"
         raise RunError(f"{runs}: holds no finished run; {remedy}")
     return newest.parent
 
@@ -47,7 +47,9 @@ def newest_unfinished_run(runs: Path = RUNS) -> Path:
     begun = (path for path in runs.glob(f"*/{parts.CONFIG.name}") if is_unfinished(path.parent))
     newest = max(begun, key=_age, default=None)
     if newest is None:
-        raise RunError(f"{runs}: holds no unfinished run; start one with 'statgraph train', or name one with --out")
+        raise RunError(
+            f"{runs}: holds no unfinished run; start one with 'statgraph train', or name one with {option('out')}"
+        )
     return newest.parent
 
 
@@ -170,21 +172,22 @@ def claim(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> N
     wanted = artifacts.as_json({"config": config.to_dict(), "corpus_hash": corpus.content_hash})
     if not resume:
         resumable = is_unfinished(folder)
-        refuse_full_folder(folder, "add --resume to go on with it, or choose another --out" if resumable else None)
+        remedy = f"add {option('resume')} to go on with it, or choose another {option('out')}"
+        refuse_full_folder(folder, remedy if resumable else None)
         folder.mkdir(parents=True, exist_ok=True)
         artifacts.write_json(path, wanted)
         newest_of_its_name(path)
         return
     if not path.is_file():
-        raise RunError(f"{folder}: no run to resume; start it without --resume")
+        raise RunError(f"{folder}: no run to resume; start it without {option('resume')}")
     with artifacts.reading(path, "train into another folder"):
         begun = artifacts.read_json(path)
         if not isinstance(begun["config"], dict) or not isinstance(begun["corpus_hash"], str):
             raise ValueError("not the configuration of a run")
     if begun["corpus_hash"] != wanted["corpus_hash"]:
         raise RunError(
-            f"{folder}: was started on another corpus, or another state of this one; name that one with --corpus, "
-            "or train into another folder"
+            f"{folder}: was started on another corpus, or another state of this one; name that one "
+            f"with {option('corpus')}, or train into another folder"
         )
     used = _used_settings(folder, kind_of(config).parts, begun["config"])
     changed = changed_settings(begun["config"], wanted["config"], which=used)
@@ -224,9 +227,10 @@ def _used_settings(folder: Path, run_parts: Iterable[Part], config: Mapping[str,
 def refuse_full_folder(out: Path, remedy: str | None = None) -> None:
     """Raise RunError unless a folder is empty or not there yet; `remedy` is that for a full one."""
     if out.exists() and not out.is_dir():
-        raise RunError(f"{out}: is a file; choose another --out")
+        raise RunError(f"{out}: is a file; choose another {option('out')}")
     if out.exists() and any(out.iterdir()):
-        raise RunError(f"{out}: not empty; {remedy or 'choose another --out'}")
+        remedy = remedy or f"choose another {option('out')}"
+        raise RunError(f"{out}: not empty; {remedy}")
 
 
 def _age(path: Path) -> tuple[int, str]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from statgraph.config import RunConfig
-from statgraph.errors import UsageError
+from statgraph.errors import UsageError, option
 from statgraph.law.records import Corpus
 from statgraph.registry import KINDS, load
 from statgraph.runs.parts import COMMON, Part
@@ -77,7 +77,8 @@ class SystemKind:
         transformer of its own."""
         if not self.rehearsal:
             raise UsageError(
-                f"--dry-run: '{config.system}' is no system of its own transformer; name one, such as --system qabisar"
+                f"{option('dry-run')}: '{config.system}' is no system of its own transformer; "
+                f"name one, such as {option('system')} qabisar"
             )
         return load(self.rehearsal)(corpus, config)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.config import RunConfig
-from statgraph.errors import RETRAIN, RunError, UsageError, damaged_run
+from statgraph.errors import RETRAIN, RunError, UsageError, damaged_run, marked, option
 from statgraph.law.records import SPLITS, Corpus
 from statgraph.runs import parts
 from statgraph.runs.article_store import ArticleStore
@@ -114,7 +114,7 @@ class RunFolder:
         if not path.is_file():
             raise RunError(
                 f"{folder}: an unfinished run; go on with the 'statgraph train' that began it, "
-                f"with --out {folder} --resume"
+                f"with {option('out')} {folder} {option('resume')}"
             )
         return cls.from_dict(folder, artifacts.read_object(path))
 
@@ -138,7 +138,7 @@ class RunFolder:
         try:
             config = overlaid(RunConfig(), settings, place=str(path))
         except UsageError as error:
-            raise damaged_run(str(error)) from None
+            raise damaged_run(marked(error)) from None
         return cls(folder, config, **facts)
 
     def to_dict(self) -> dict[str, object]:
@@ -170,7 +170,7 @@ class RunFolder:
         """Return whether a graph encoder made the vectors."""
         return self.graph_encoder.is_file()
 
-    def require_vectors(self, remedy: str = "name a run of another system with --run") -> None:
+    def require_vectors(self, remedy: str = f"name a run of another system with {option('run')}") -> None:
         """Raise RunError, which gives the remedy, if the run has neither vectors nor encoders."""
         if not self.kind.has_encoder:
             raise RunError(self.kind.no_encoder(self, remedy))
@@ -185,9 +185,10 @@ class RunFolder:
         them."""
         if not self.final or (self.keeps_test and split == SPLITS[-1]):
             return
-        on = f"all questions of corpus '{self.corpus.name}' (--final), so that none can measure it;"
+        on = f"all questions of corpus '{self.corpus.name}' ({option('final')}), so that none can measure it;"
         if self.keeps_test:
-            on = "all questions but those of test (--final), which alone can measure it; name the split test, or"
+            only = f"all questions but those of test ({option('final')}), which alone can measure it"
+            on = f"{only}; name the split test, or"
         raise RunError(f"{self.folder}: trained on {on} evaluate {self.final}, the run whose epochs and trees it took")
 
     def check_corpus(self, corpus: Corpus) -> None:
@@ -199,11 +200,11 @@ class RunFolder:
         if known.name != corpus.name:
             raise RunError(
                 f"{self.folder}: {made} {of} corpus '{known.name}', not {of} '{corpus.name}'; name its corpus folder "
-                "with --corpus"
+                f"with {option('corpus')}"
             )
         raise RunError(
             f"{self.folder}: {made} {of} another state of corpus '{corpus.name}' (hash {known.content_hash[:12]}, now "
-            f"{corpus.content_hash[:12]}); name the folder as it was with --corpus, or train again"
+            f"{corpus.content_hash[:12]}); name the folder as it was with {option('corpus')}, or train again"
         )
 
 

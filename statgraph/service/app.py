@@ -16,7 +16,7 @@ from jinja2 import Template
 from starlette.exceptions import HTTPException
 
 from statgraph._version import __version__
-from statgraph.errors import EngineError, UsageError
+from statgraph.errors import EngineError, UsageError, on_command_line
 from statgraph.service.config import PageConfig
 from statgraph.service.middleware import BearerToken, BodyLimit, RequestLog, SecurityHeaders
 from statgraph.service.problems import ProblemError, add_problem_schema, invalid_field, problem_response
@@ -118,11 +118,11 @@ def _add_problem_handlers(app: FastAPI, retry_after_s: int) -> None:
 
     @app.exception_handler(EngineError)
     async def engine_away(request: Request, error: EngineError) -> Response:
-        return problem_response(503, str(error), headers={"Retry-After": str(retry_after_s)})
+        return problem_response(503, on_command_line(error), headers={"Retry-After": str(retry_after_s)})
 
     @app.exception_handler(UsageError)
     async def misused(request: Request, error: UsageError) -> Response:
-        return problem_response(422, str(error))
+        return problem_response(422, on_command_line(error))
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:

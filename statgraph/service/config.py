@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from statgraph.errors import UsageError
+from statgraph.errors import UsageError, option
 from statgraph.settings import check_settings, setting
 
 if TYPE_CHECKING:  # `statgraph --help` loads this
@@ -117,6 +117,11 @@ class ServiceConfig:
     def __post_init__(self):
         check_settings(self, "service")
         if self.editable and not self.token:
-            raise UsageError(f"--editable: needs a token; set {TOKEN_VARIABLE} for those who may change the law")
+            raise UsageError(
+                f"{option('editable')}: needs a token; set {TOKEN_VARIABLE} for those who may change the law"
+            )
         if self.editable and self.engine is not None:
-            raise UsageError("--editable and --from: an engine's vectors stay as they are; leave one of them out")
+            raise UsageError(
+                f"{option('editable')} and {option('from')}: an engine's vectors stay as they are; "
+                "leave one of them out"
+            )

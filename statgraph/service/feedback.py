@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from statgraph.errors import UsageError
+from statgraph.errors import UsageError, option
 
 FEEDBACK_FILE = "feedback.jsonl"
 
@@ -69,7 +69,9 @@ def check_writable(path: Path) -> None:
         path.open("ab+").close()
     except OSError as error:
         raise UsageError(
-            f"--feedback {path}: cannot be written ({error.strerror}); name a file in an existing, writable folder"
+            f"{option('feedback')} {path}: cannot be written ({error.strerror}); "
+            ""
+            "name a file in an existing, writable folder"
         ) from None
 
 

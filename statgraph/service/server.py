@@ -14,7 +14,7 @@ from pathlib import Path
 import uvicorn
 from fastapi import FastAPI
 
-from statgraph.errors import RunError, StatgraphError, UsageError, described, reason_of
+from statgraph.errors import RunError, StatgraphError, UsageError, described, on_command_line, option, reason_of
 from statgraph.formats.download import is_loopback
 from statgraph.runs import parts
 from statgraph.runs.folders import served_run
@@ -104,7 +104,7 @@ def bound_socket(host: str, port: int, timeout_s: float) -> Iterator[socket.sock
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError) as error:  # the latter from a label that is blank or too long
         reason = getattr(error, "strerror", None) or reason_of(error)
-        raise UsageError(f"--host {host}: {reason}; give an address of this machine") from None
+        raise UsageError(f"{option('host')} {host}: {reason}; give an address of this machine") from None
     with socket.socket(family, kind, protocol) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if hasattr(socket, "TCP_USER_TIMEOUT"):  # of Linux; connections inherit it
@@ -114,11 +114,13 @@ def bound_socket(host: str, port: int, timeout_s: float) -> Iterator[socket.sock
             listener.listen(_BACKLOG)
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
-                raise RunError(f"port {port} of {host} is in use; choose another with --port") from None
+                raise RunError(f"port {port} of {host} is in use; choose another with {option('port')}") from None
             if error.errno == errno.EACCES:
-                raise RunError(f"port {port} of {host} needs more rights; choose one above 1023 with --port") from None
+                raise RunError(
+                    f"port {port} of {host} needs more rights; choose one above 1023 with {option('port')}"
+                ) from None
             if error.errno == errno.EADDRNOTAVAIL:
-                raise UsageError(f"--host {host}: not an address of this machine; give one that is") from None
+                raise UsageError(f"{option('host')} {host}: not an address of this machine; give one that is") from None
             raise
         yield listener
 
@@ -139,7 +141,7 @@ async def _reload(
         try:
             await open_run()
         except Exception as error:
-            reason = error if isinstance(error, StatgraphError) else described(error)
+            reason = on_command_line(error if isinstance(error, StatgraphError) else described(error))
             _LOG.error("%s; the run that was loaded before is served", reason)
         else:
             opened()

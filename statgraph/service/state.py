@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
-from statgraph.errors import CorpusError, RewritingError, RunError, described
+from statgraph.errors import CorpusError, RewritingError, RunError, described, on_command_line
 from statgraph.law.query import Query
 from statgraph.memory import give_back
 from statgraph.retrieval.search.batching import BatcherClosedError, QuestionBatcher, QueueFullError
@@ -75,7 +75,7 @@ class OpenRun:
         try:
             self.loaded_run.warm_up(self._stopped.is_set)
         except Exception as error:  # the first reader prepares what is missing, or learns why not
-            _LOG.warning("nothing was prepared for the first readers: %s", described(error))
+            _LOG.warning("nothing was prepared for the first readers: %s", on_command_line(described(error)))
         finally:
             sys.setswitchinterval(_USUAL_TURN_S)
 
@@ -147,9 +147,9 @@ class ServiceState:
             try:
                 await asyncio.to_thread(edit)
             except CorpusError as error:
-                raise ProblemError(422, "; ".join(error.problems)) from None
+                raise ProblemError(422, "; ".join(map(on_command_line, error.problems))) from None
             except RunError as error:
-                raise ProblemError(409, str(error)) from None
+                raise ProblemError(409, on_command_line(error)) from None
             except OSError as error:
                 raise ProblemError(507, f"the run cannot be written ({error.strerror})") from None
             await self.reopen()

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from statgraph import artifacts
-from statgraph.errors import StatgraphError
+from statgraph.errors import StatgraphError, on_command_line
 from statgraph.evaluation.metrics import left_out, left_out_note
 from statgraph.law.records import Corpus
 from statgraph.progress import Progress
@@ -102,7 +102,7 @@ def reproduce(
         if result is not None:
             results.setdefault(planned.row.name, {})[planned.seed] = result
         else:
-            missing[planned.name] = f"{planned.name}: {problems.get(planned.name, 'not run yet')}"
+            missing[planned.name] = f"{planned.name}: {on_command_line(problems.get(planned.name, 'not run yet'))}"
     if not results:
         raise next(reversed(problems.values()))
     main = _write_table(replace(request, spec=spec), corpus, results, tuple(missing.values()), folder)
@@ -139,7 +139,7 @@ def _carry_out(
                 outcome = f"mAP {100 * result.mean('mAP'):.1f}, {time.perf_counter() - start:.0f} s"
         except StatgraphError as error:
             problems[planned.name] = error
-            outcome = f"{'skipped' if isinstance(error, RunBusyError) else 'failed'}: {error}"
+            outcome = f"{'skipped' if isinstance(error, RunBusyError) else 'failed'}: {on_command_line(error)}"
         on_line(f"{planned.name}: {outcome}")
     runs.close(wanted)
     return problems

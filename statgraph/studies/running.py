@@ -17,7 +17,7 @@ from pathlib import Path
 from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.contrib.tuning.bm25_grid import tuned_bm25
-from statgraph.errors import UsageError
+from statgraph.errors import UsageError, option
 from statgraph.law.query import Ranked
 from statgraph.law.records import MAIN_SET, Corpus
 from statgraph.retrieval.search.ensemble_run import read_ensemble
@@ -87,7 +87,7 @@ def planned_runs(
     for name in only:
         if name not in names:
             listed = ", ".join(f"'{known}'" for known in names) or "none"
-            raise UsageError(f"--only '{name}': is not a row of {spec.name}; its rows are {listed}")
+            raise UsageError(f"{option('only')} '{name}': is not a row of {spec.name}; its rows are {listed}")
     return [
         _planned(row, seed, backbone, settings)
         for seed in range(seeds)

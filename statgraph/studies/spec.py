@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
-from statgraph.errors import UsageError, unknown_name
+from statgraph.errors import UsageError, option, unknown_name
 from statgraph.law.records import SPLITS
 
 SPECS = Path(__file__).parent / "specs"
@@ -106,7 +106,9 @@ def with_backbones(spec: TableSpec, backbones: tuple[str, ...]) -> TableSpec:
     """
     if not spec.backbones:
         if backbones:
-            raise UsageError(f"--backbones: {spec.name} has one backbone for all rows; name it with --backbone")
+            raise UsageError(
+                f"{option('backbones')}: {spec.name} has one backbone for all rows; name it with {option('backbone')}"
+            )
         return spec
     chosen = backbones or spec.backbones
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.config import RunConfig
-from statgraph.errors import RunError
+from statgraph.errors import RunError, marked
 from statgraph.law.records import Corpus
 from statgraph.retrieval.search.evaluating import SplitMetrics
 from statgraph.runs.folders import link_run, refuse_full_folder
@@ -90,7 +90,7 @@ class RunStore:
         try:
             return RunResult.from_dict(artifacts.read_json(path))
         except (ValueError, KeyError, TypeError, AttributeError, RunError) as error:
-            raise RunError(f"{path}: damaged ({error}); remove it to run it again") from None
+            raise RunError(f"{path}: damaged ({marked(error)}); remove it to run it again") from None
 
     def finish(self, run_id: str, result: RunResult, *, keep_run: bool) -> None:
         """Write the result of a run, then remove its trained folders unless `keep_run`."""

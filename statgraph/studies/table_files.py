@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 from statgraph import artifacts
-from statgraph.errors import RunError, UsageError
+from statgraph.errors import RunError, UsageError, on_command_line, option
 from statgraph.runs.provenance import published
 from statgraph.studies.analyses import LINES
 from statgraph.studies.rendering import About, table_text
@@ -95,13 +95,13 @@ def check_folder(folder: Path) -> dict[Path, Checked]:
     markdown = {path for path in folder.glob("*.md") if path.name != README}
     paths = sorted({path.with_suffix(".json.gz") for path in markdown} | {*folder.glob("*.json.gz")})
     if not paths:
-        raise UsageError(f"--check {folder}: has no table; name the folder or the .json.gz of one")
+        raise UsageError(f"{option('check')} {folder}: has no table; name the folder or the .json.gz of one")
     checked = {}
     for path in paths:
         try:
             checked[path] = check_table("", path)
         except RunError as error:
-            checked[path] = Checked(0, (str(error),))
+            checked[path] = Checked(0, (on_command_line(error),))
     return checked
 
 
@@ -119,7 +119,7 @@ def check_table(name: str, path: Path) -> Checked:
     """
     values = read_values(path)
     if name and values.get("table") != name:
-        raise UsageError(f"--check {path}: is of the table '{values.get('table')}' (got '{name}')")
+        raise UsageError(f"{option('check')} {path}: is of the table '{values.get('table')}' (got '{name}')")
     markdown = markdown_beside(path)
     if values.get("analysis") in LINES:
         return _checked_analysis(values, path, markdown)

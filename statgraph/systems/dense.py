@@ -27,7 +27,7 @@ from statgraph.encoders.building import build_biencoder
 from statgraph.encoders.inference.onnx_query import GRAPH_OUTPUTS
 from statgraph.encoders.inference.query_graph import add_query_graph
 from statgraph.encoders.tiny import write_tiny_backbone
-from statgraph.errors import CorpusError, RunError
+from statgraph.errors import CorpusError, RunError, option
 from statgraph.graph.blocks import whole_graph_block
 from statgraph.graph.build import LegalGraph
 from statgraph.graph.gnn.encoder import write_graph_encoder
@@ -90,7 +90,7 @@ def prepared_stages(job: Job) -> StageBuilder:
     if (config.stage1.epochs or config.stage2.epochs) and not corpus.split("train"):
         raise CorpusError(
             f"{corpus.name}: has no training questions; add some, each with an article that answers it, to the "
-            "questions that you import, or use --system ensemble"
+            f"questions that you import, or use {option('system')} ensemble"
         )
     graph = sampler = graph_model = None
     if config.stage2.epochs:

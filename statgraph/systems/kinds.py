@@ -11,7 +11,7 @@ from pathlib import Path
 
 from statgraph.config import EnsembleConfig, RunConfig
 from statgraph.encoders.backbones import check_sharing, is_static, width_of
-from statgraph.errors import RunError, UsageError, damaged_run
+from statgraph.errors import RunError, UsageError, damaged_run, option
 from statgraph.law.records import Corpus
 from statgraph.runs import parts
 from statgraph.runs.kind import SystemKind
@@ -182,7 +182,7 @@ class Ensemble(SystemKind):
         if not self.member_folders(run):
             return f"{run.folder}: an ensemble without members, which has no vectors or encoders; {remedy}"
         return (
-            f"{run.folder}: an ensemble; name one of its members with --run {run.members}/NAME, or distil it "
+            f"{run.folder}: an ensemble; name one of its members with {option('run')} {run.members}/NAME, or distil it "
             f"into one encoder with 'statgraph train --teacher {run.folder}'"
         )
 

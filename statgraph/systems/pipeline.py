@@ -16,7 +16,7 @@ from statgraph.cache import cached, share_files
 from statgraph.config import RunConfig
 from statgraph.distributed import current_world, is_elastic
 from statgraph.encoders.backbone import EMBEDDED_E5
-from statgraph.errors import StatgraphError
+from statgraph.errors import StatgraphError, option
 from statgraph.graph.store import default_folder
 from statgraph.law.records import Article, Corpus
 from statgraph.law.synonyms import write_synonyms
@@ -96,7 +96,9 @@ def train_requested(
         return RunFolder.read(folder), True
     graph = default_folder(corpus.name) if final is None else None  # it has no questions of dev and test
     options = replace(options, resume=resumes, final=final, teacher=request.teacher, graph_folder=graph)
-    with resumable(f"with: --out {folder} --resume", lambda: world.is_first and is_unfinished(folder)):
+    with resumable(
+        f"with: {option('out')} {folder} {option('resume')}", lambda: world.is_first and is_unfinished(folder)
+    ):
         return train_run(corpus, request.config, folder, options), False
 
 

@@ -11,7 +11,7 @@ from statgraph.config import EncoderConfig, RunConfig
 from statgraph.device import pick_device
 from statgraph.encoders.backbone import EMBEDDED_E5, EMBEDDED_STATIC
 from statgraph.encoders.backbones import is_static
-from statgraph.errors import UsageError, checked, unknown_name
+from statgraph.errors import UsageError, checked, option, unknown_name
 from statgraph.registry import LAYERS
 from statgraph.runs.hub import local_run
 from statgraph.runs.kind import kind_of
@@ -125,7 +125,8 @@ def without_transformers(system: str, settings: Sequence[str]) -> str:
     config = resolve_config(system, settings)
     if not kind_of(config).has_members:
         raise UsageError(
-            f"--fast: leaves transformers out of an ensemble, which {system} is not; use --system ensemble"
+            f"{option('fast')}: leaves transformers out of an ensemble, which {system} is not; "
+            f"use {option('system')} ensemble"
         )
     static = [name for name in config.ensemble.members if is_static(name.partition("@")[2])]
     return f"ensemble.members={','.join(static) or 'none'}"
@@ -185,12 +186,21 @@ def training_request(
     settings = assignments(settings)
     chosen = (f"seed={seed or 0}", f"device={device}", *settings)
     if teacher is not None:
-        given = {"--system": system not in (None, STUDENT), "--fast": fast, "--final": final is not None}
-        _refuse(given, "cannot be given with --teacher, which trains a student; omit one of them")
+        given = {
+            option("system"): system not in (None, STUDENT),
+            option("fast"): fast,
+            option("final"): final is not None,
+        }
+        _refuse(given, f"cannot be given with {option('teacher')}, which trains a student; omit one of them")
         return TrainingRequest(resolve_config(STUDENT, chosen), teacher=_teacher(local_run(teacher)))
     if final is not None:
         final = local_run(final)
-        given = {"--system": system is not None, "--fast": fast, "--seed": seed is not None, "--set": bool(settings)}
+        given = {
+            option("system"): system is not None,
+            option("fast"): fast,
+            option("seed"): seed is not None,
+            option("set"): bool(settings),
+        }
         _refuse(given, f"a final run is trained as {final} was; omit it, or train another run first")
         followed = _followed(final)
         return TrainingRequest(replace(followed.config, device=device), final=followed)
@@ -201,19 +211,19 @@ def training_request(
 
 
 def _refuse(given: Mapping[str, bool], why: str) -> None:
-    for option, is_given in given.items():
+    for name, is_given in given.items():
         if is_given:
-            raise UsageError(f"{option}: {why}")
+            raise UsageError(f"{name}: {why}")
 
 
 def _teacher(folder: Path) -> RunFolder:
     teacher = RunFolder.read(folder)
     if not teacher.kind.has_members:
-        raise UsageError(f"--teacher: {teacher.folder} is no ensemble; name one")
+        raise UsageError(f"{option('teacher')}: {teacher.folder} is no ensemble; name one")
     if teacher.final:
         raise UsageError(
-            f"--teacher: {teacher.folder} was trained on the dev questions too, so that none could choose the "
-            f"student's epoch; name {teacher.final}"
+            f"{option('teacher')}: {teacher.folder} was trained on the dev questions too, so that none could choose "
+            f"the student's epoch; name {teacher.final}"
         )
     return teacher
 
@@ -223,6 +233,6 @@ def _followed(folder: Path) -> RunFolder:
 
     run = RunFolder.read(folder)
     if run.final:
-        raise UsageError(f"--final: {folder} is a final run itself; name {run.final}, which it went by")
+        raise UsageError(f"{option('final')}: {folder} is a final run itself; name {run.final}, which it went by")
     check_layers_of(run)
     return run

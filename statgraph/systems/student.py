@@ -9,7 +9,7 @@ import torch
 
 from statgraph import artifacts
 from statgraph.encoders.inference.query_graph import add_query_graph
-from statgraph.errors import RunError, UsageError
+from statgraph.errors import RunError, UsageError, option
 from statgraph.graph.smoothing import smoothed
 from statgraph.law.records import Corpus
 from statgraph.law.structure import Structure
@@ -43,7 +43,7 @@ def train_student(job: Job) -> None:
     """
     teacher, corpus, config = job.options.teacher, job.corpus, job.config
     if teacher is None:
-        raise UsageError("student: learns from an ensemble; name one with --teacher RUN")
+        raise UsageError(f"student: learns from an ensemble; name one with {option('teacher')} RUN")
     if job.world.size > 1:
         raise UsageError("student: trains in one process; run it without torchrun")
     teacher.check_corpus(corpus)

@@ -11,14 +11,14 @@ import torch
 
 from statgraph.artifacts import read_object, read_tensors, replaced_folder, write_json, write_tensors, write_text
 from statgraph.distributed import current_world
-from statgraph.errors import damaged_run
+from statgraph.errors import damaged_run, option
 from statgraph.training.steps import OptimizerSteps
 
 WEIGHTS = "weights.safetensors"
 OPTIMIZER = "optimizer.safetensors"
 PROGRESS = "progress.json"
 _SCALING = "scaling"  # of the loss, beside the progress
-_REMEDY = "train again without --resume"
+_REMEDY = f"train again without {option('resume')}"
 
 
 def save_checkpoint(

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from statgraph.distributed import current_world
-from statgraph.errors import RunError
+from statgraph.errors import RunError, option
 from statgraph.evaluation.metrics import QUALITY, choice_key
 from statgraph.progress import Progress, TrainingStep, silent
 from statgraph.training.checkpoints import (
@@ -204,7 +204,7 @@ class _StageTrainer:
             if not math.isfinite(losses[-1]):
                 raise RunError(
                     f"{stage.name}, epoch {epoch}, step {step}: the loss is {losses[-1]}; lower the learning rate "
-                    f"(--set {stage.name}.lr=...)"
+                    f"({option('set')} {stage.name}.lr=...)"
                 )
             metric = self._context.metric
             self._context.progress(TrainingStep(stage.name, step, steps, epoch, epochs, losses[-1], dev, metric))

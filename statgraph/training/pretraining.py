@@ -26,7 +26,7 @@ from statgraph.encoders.backbone import EMBEDDED_E5, EMBEDDED_STATIC, Backbone
 from statgraph.encoders.backbones import backbone_fingerprint, resolve_backbone
 from statgraph.encoders.biencoder import save_transformer
 from statgraph.encoders.loading import load_backbone, most_tokens
-from statgraph.errors import RunError, UsageError
+from statgraph.errors import RunError, UsageError, option
 from statgraph.law.records import Corpus, checked_corpus
 from statgraph.progress import Progress, TrainingStep, resumable, silent
 from statgraph.runs.folders import refuse_full_folder
@@ -103,7 +103,7 @@ def pretrain(
     folder = Path(out)
     was_finished = resume and (folder / MANIFEST).is_file()
     if not was_finished:
-        with resumable("with: --resume", unfinished_folder(folder).exists):
+        with resumable(f"with: {option('resume')}", unfinished_folder(folder).exists):
             _write_adapted(folder, checked_corpus(corpus), config, backbone, pick_device(device), resume, progress)
     return Pretrained(folder, read_object(folder / MANIFEST, remedy="pre-train into another folder"), was_finished)
 
@@ -181,16 +181,17 @@ def _check_folder(folder: Path, unfinished: Path, origin: Mapping[str, object], 
     if not resume:
         if unfinished.exists():
             raise RunError(
-                f"{unfinished}: holds an unfinished pre-training; add --resume to continue it, delete it, or choose "
-                "another --out"
+                f"{unfinished}: holds an unfinished pre-training; add {option('resume')} to continue it, delete it, "
+                f"or choose another {option('out')}"
             )
         return
     if not begun.is_file():
-        raise RunError(f"{folder}: no pre-training to resume; start it without --resume")
+        raise RunError(f"{folder}: no pre-training to resume; start it without {option('resume')}")
     changed = changed_settings(read_object(begun, remedy=f"delete {unfinished} and start again"), origin)
     if changed:
         raise RunError(
-            f"{folder}: was started with other settings ({changed}); resume with the same, or choose another --out"
+            f"{folder}: was started with other settings ({changed}); resume with the same, "
+            f"or choose another {option('out')}"
         )
 
 
@@ -243,7 +244,9 @@ def _train(
         last = steps.take(partial(masked_loss, model, shown, labels))
         first = last if first is None else first
         if not math.isfinite(last):
-            raise RunError(f"pretrain, step {step}: the loss is {last}; lower the rate (--set pretrain.lr=...)")
+            raise RunError(
+                f"pretrain, step {step}: the loss is {last}; lower the rate ({option('set')} pretrain.lr=...)"
+            )
         epoch = math.ceil(step * config.batch_size / n_blocks)
         progress(TrainingStep(NAME, step, config.steps, epoch, epochs, last))
         if step % config.checkpoint_steps == 0 and step < config.steps:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from statgraph import artifacts
 from statgraph.encoders.backbones import MODULES
-from statgraph.errors import UsageError, damaged_run, unknown_name
+from statgraph.errors import UsageError, damaged_run, option, unknown_name
 from statgraph.law.records import Corpus
 from statgraph.runs.hub import local_run
 from statgraph.runs.run import RunFolder
@@ -52,7 +52,7 @@ def export(
         return Exported(str(push_run(run, str(out), public=public)), f"the run {run}")
     out = Path(out)
     if out.exists() or out.is_symlink():  # even a broken link
-        raise UsageError(f"{out}: exists already, and an export replaces nothing; choose another --out")
+        raise UsageError(f"{out}: exists already, and an export replaces nothing; choose another {option('out')}")
     what = source if is_corpus else _opened(local_run(source), with_vectors=target in _NEED_VECTORS)
     options = {}
     if target == BEIR and ranked_by is not None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from statgraph.contrib.plots.drawing import HUES, REST, Drawing, key_below
 from statgraph.contrib.plots.figures import FAINT_INK, INK, new_panels
-from statgraph.errors import RunError
+from statgraph.errors import RunError, option
 from statgraph.evaluation.metrics import QUALITY
 from statgraph.runs.article_store import StoredArticle
 
@@ -39,7 +39,7 @@ def training_drawings(run: Path, *, projection: str = "tsne", seed: int = 0) -> 
     run = Path(run)
     opened = RunFolder.read(run)
     if opened.kind.has_members:
-        raise RunError(f"{run}: an ensemble; plot the training of a member with --run {opened.members}/NAME")
+        raise RunError(f"{run}: an ensemble; plot the training of a member with {option('run')} {opened.members}/NAME")
     records = MetricsLog(opened.metrics).records()
     drawings = []
     if any(record["loss"] is not None for record in records):

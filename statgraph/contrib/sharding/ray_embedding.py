@@ -19,7 +19,7 @@ from statgraph.contrib.sharding.vector_shards import EmbeddingPlan, VectorShards
 from statgraph.device import pick_device
 from statgraph.encoders.article_encoder import ArticleEncoder, load_article_encoder
 from statgraph.encoders.article_text import article_texts, text_hashes
-from statgraph.errors import CorpusError, RunError, StatgraphError, UsageError, described, reason_of
+from statgraph.errors import CorpusError, RunError, StatgraphError, UsageError, described, marked, option, reason_of
 from statgraph.extras import require
 from statgraph.progress import Progress, Step, silent
 from statgraph.runs import parts
@@ -116,9 +116,9 @@ def _embedded_shard(sent: _Sent, number: int) -> tuple[int, list[str]]:
         texts = article_texts(articles, heading_path=sent.config.heading_path)
         shards.add(number, [article.article_id for article in articles], text_hashes(texts), encoder.encode(texts))
     except CorpusError as error:
-        return 0, list(error.problems)
+        return 0, list(map(marked, error.problems))
     except StatgraphError as error:
-        return 0, [str(error)]
+        return 0, [marked(error)]
     return len(articles), []
 
 
@@ -142,7 +142,7 @@ def _written(run: RunFolder, what: Embedding, encoder: str, missing: Sequence[in
 
     kind = "GPU" if what.device != "cpu" and ray.cluster_resources().get("GPU") else "CPU"
     if what.device == "cuda" and kind == "CPU":
-        raise UsageError("--device cuda: no machine of the cluster has a GPU; use --device cpu")
+        raise UsageError(f"{option('device')} cuda: no machine of the cluster has a GPU; use {option('device')} cpu")
     files = [ray.put(_packed(run.folder))]
     sent = ray.put(_Sent(encoder, located(what.out), kind == "GPU", run.config.encoder, files))
     places = {"num_gpus": 1} if kind == "GPU" else {"num_cpus": 1}
@@ -184,11 +184,11 @@ def _cluster(address: str | None) -> Iterator[None]:
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         if address is None:
             raise RunError(
-                f"Ray does not start on this machine ({reason_of(error)}); name a cluster by --address"
+                f"Ray does not start on this machine ({reason_of(error)}); name a cluster by {option('address')}"
             ) from None
         raise UsageError(
-            f"--address {address}: no Ray cluster answers ({reason_of(error)}); start one with 'ray start', and set "
-            "RAY_AUTH_MODE=token where it asks for its token"
+            f"{option('address')} {address}: no Ray cluster answers ({reason_of(error)}); start one with 'ray start', "
+            "and set RAY_AUTH_MODE=token where it asks for its token"
         ) from None
     try:
         yield

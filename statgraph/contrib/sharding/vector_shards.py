@@ -21,7 +21,7 @@ from statgraph.config import EncoderConfig
 from statgraph.contrib.sharding.article_shards import ArticleShard, placed
 from statgraph.encoders.article_text import HASH_BYTES, text_hashes
 from statgraph.encoders.frozen import split_keys
-from statgraph.errors import RunError, reason_of
+from statgraph.errors import RunError, option, reason_of
 from statgraph.extras import require
 from statgraph.runs import parts
 from statgraph.runs.run import RunFolder
@@ -29,7 +29,7 @@ from statgraph.systems.updating.update import TextVectors
 
 PLAN = "embedding.json"
 FORMAT = 1
-_REMEDY = "run 'statgraph embed' again with the same --out"
+_REMEDY = f"run 'statgraph embed' again with the same {option('out')}"
 
 
 def encoder_of(run: Path, config: EncoderConfig) -> str:
@@ -81,7 +81,7 @@ class VectorShards:
                 self._plan = EmbeddingPlan(values["encoder"], values["corpus"], shards)
             except (ValueError, TypeError, KeyError) as error:
                 raise RunError(
-                    f"{self.uri}/{PLAN}: not of this statgraph ({reason_of(error)}); choose another --out"
+                    f"{self.uri}/{PLAN}: not of this statgraph ({reason_of(error)}); choose another {option('out')}"
                 ) from None
         return self._plan
 
@@ -94,11 +94,11 @@ class VectorShards:
         if self.plan is None:
             self._write(PLAN, json.dumps({"format": FORMAT, **asdict(plan)}, indent=1).encode())
         elif self.plan.encoder != plan.encoder:
-            raise RunError(f"{self.uri}: holds the vectors of another run's encoder; choose another --out")
+            raise RunError(f"{self.uri}: holds the vectors of another run's encoder; choose another {option('out')}")
         elif self.plan != plan:
             raise RunError(
-                f"{self.uri}: holds the vectors of {self.plan.corpus} in other shards; choose another --out, or give "
-                "that corpus, as it was, with the same --shard"
+                f"{self.uri}: holds the vectors of {self.plan.corpus} in other shards; choose another {option('out')}, "
+                f"or give that corpus, as it was, with the same {option('shard')}"
             )
         self._plan = plan
         return self._missing(plan)

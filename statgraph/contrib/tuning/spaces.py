@@ -9,7 +9,7 @@ from pathlib import Path
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
 from statgraph.config import RunConfig
-from statgraph.errors import UsageError
+from statgraph.errors import UsageError, marked, option
 from statgraph.runs.kind import kind_of
 from statgraph.settings import with_settings
 
@@ -79,7 +79,9 @@ def without_fixed(space: SearchSpace, settings: Iterable[str]) -> SearchSpace:
     fixed = {setting.partition("=")[0].strip() for setting in settings}
     left = {name: values for name, values in space.items() if name not in fixed}
     if not left:
-        raise UsageError("nothing to search: no setting is left open; give a --space, or fix fewer with --set")
+        raise UsageError(
+            f"nothing to search: no setting is left open; give a {option('space')}, or fix fewer with {option('set')}"
+        )
     return left
 
 
@@ -119,7 +121,7 @@ def _distribution(path: Path, name: str, given: object, config: RunConfig):
         try:
             changed.check()
         except UsageError as error:
-            raise UsageError(f"{path}: {error}") from None
+            raise UsageError(f"{path}: {marked(error)}") from None
     kind = type(attrgetter(name)(config))
     if not are_choices and kind not in (int, float):
         raise UsageError(f"{place}: is not a number; give {{choices}} for it")

@@ -24,7 +24,7 @@ from statgraph.contrib.tuning.spaces import (
     read_space,
     without_fixed,
 )
-from statgraph.errors import DependencyError, RunError, UsageError, reason_of
+from statgraph.errors import DependencyError, RunError, UsageError, on_command_line, option, reason_of
 from statgraph.evaluation.metrics import deciding_metric
 from statgraph.law.records import Corpus, checked_corpus
 from statgraph.progress import Progress, Step, TrainingStep, resumable
@@ -181,7 +181,7 @@ def _try(study, trial, corpus: Corpus, system: str, settings: Sequence[str], spa
     except optuna.TrialPruned:
         result = {"state": TrialState.PRUNED}
     except (RunError, UsageError) as error:
-        trial.set_user_attr("error", str(error))
+        trial.set_user_attr("error", on_command_line(error))
         result = {"state": TrialState.FAIL}
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -199,7 +199,7 @@ def _opened(folder: Path, begun: dict):
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     if folder.exists() and not folder.is_dir():
-        raise RunError(f"{folder}: is a file; choose another --out")
+        raise RunError(f"{folder}: is a file; choose another {option('out')}")
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / STUDY
     pruner = optuna.pruners.MedianPruner(n_startup_trials=_UNPRUNED_TRIALS, n_warmup_steps=_UNPRUNED_EPOCHS)
@@ -213,11 +213,13 @@ def _opened(folder: Path, begun: dict):
         known = study.user_attrs[_BEGUN]
     except (SQLAlchemyError, optuna.exceptions.StorageInternalError, RuntimeError, ValueError) as error:
         raise RunError(
-            f"{path}: no study of statgraph's, or damaged ({reason_of(error)}); choose another --out"
+            f"{path}: no study of statgraph's, or damaged ({reason_of(error)}); choose another {option('out')}"
         ) from None
     changed = changed_settings({**known, **known["config"], "config": 0}, {**begun, **begun["config"], "config": 0})
     if changed:
-        raise RunError(f"{path}: a study with other settings ({changed}); give the same ones, or choose another --out")
+        raise RunError(
+            f"{path}: a study with other settings ({changed}); give the same ones, or choose another {option('out')}"
+        )
     for killed in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
         study.tell(killed.number, state=TrialState.FAIL)
     return study
@@ -254,7 +256,7 @@ def write_tuning(tuning: Tuning) -> None:
     if not tuning.ranked:
         raise RunError(
             f"{tuning.folder}: none of {len(tuning.trials)} trials finished (the last: {tuning.trials[-1].error}); "
-            "narrow the --space, or choose other settings with --set"
+            f"narrow the {option('space')}, or choose other settings with {option('set')}"
         )
     best = yaml.safe_dump(_nested(tuning.best_settings), sort_keys=False, allow_unicode=True)
     artifacts.write_text(tuning.folder / BEST, best)

@@ -20,7 +20,7 @@ from statgraph.encoders.backbones import MODULES
 from statgraph.encoders.inference.frozen_questions import FrozenQuestions, frozen_questions
 from statgraph.encoders.inference.onnx_query import QUERY_GRAPHS, OnnxQueryEncoder, read_query_graph, weights_hash
 from statgraph.encoders.inference.static_query import MODULE_WEIGHTS, read_static_encoder
-from statgraph.errors import StatgraphError, UsageError, damaged_run, reason_of, unknown_name
+from statgraph.errors import StatgraphError, UsageError, damaged_run, option, reason_of, unknown_name
 from statgraph.extras import missing
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _encoder(folder: Path, device: str, precision: str) -> QueryEncoder:
 
 def _no_int8(folder: Path, *, on_cpu: bool) -> Exception:
     if not on_cpu:
-        return UsageError("precision 'int8' is for the CPU; use --device cpu, or another precision")
+        return UsageError(f"precision 'int8' is for the CPU; use {option('device')} cpu, or another precision")
     if find_spec("onnxruntime") is None:
         return missing("onnxruntime", "onnx")
     graph = QUERY_GRAPHS["int8"]

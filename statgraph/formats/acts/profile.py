@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, get_origin, get_type_hints
 
-from statgraph.errors import UsageError, reason_of, unknown_name
+from statgraph.errors import UsageError, marked, reason_of, unknown_name
 from statgraph.formats.acts.selectors import Element, Selector, Value, selectors_of
 from statgraph.registry import PROFILE_HOOKS
 from statgraph.settings import check_settings, overlaid, setting
@@ -275,7 +275,7 @@ def _settings(path: Path, place: str) -> ProfileSettings:
     try:
         check_settings(settings)
     except UsageError as error:
-        raise UsageError(f"{place}: {error}") from None
+        raise UsageError(f"{place}: {marked(error)}") from None
     return settings
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from statgraph.errors import FetchError, UsageError, unknown_name
+from statgraph.errors import FetchError, UsageError, option, unknown_name
 from statgraph.formats.catalogue.bsard import draft_bsard
 from statgraph.formats.catalogue.fact_sheets import draft_fact_sheets
 from statgraph.formats.catalogue.legi import draft_legi
@@ -201,8 +201,8 @@ def fetch_corpus(
     entry = corpus_named(name)
     if entry.licence.research_only and from_folder is None and not accept_terms:
         raise UsageError(
-            f"{name}: {entry.licence.name} ({entry.licence.terms}); if you accept these terms, add --accept-terms, "
-            "in Python accept_terms=True"
+            f"{name}: {entry.licence.name} ({entry.licence.terms}); if you accept these terms, "
+            f"add {option('accept-terms')}, in Python accept_terms=True"
         )
     try:
         with held_for_writing(folder, replace=True), entry.source.opened(name, from_folder) as (files, source):
@@ -220,6 +220,6 @@ def disk_failure(error: OSError, folder: Path) -> FetchError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return FetchError(
             f"{error.filename or folder}: the disk is full; free 1 GB there and in {tempfile.gettempdir()}, "
-            "or name other places with '--out' and TMPDIR"
+            f"or name other places with '{option('out')}' and TMPDIR"
         )
     return FetchError(f"{error.filename or folder}: {error.strerror or error}; choose a writable folder")

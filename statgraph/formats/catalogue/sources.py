@@ -21,7 +21,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from statgraph.errors import CorpusError, FetchError, reason_of
+from statgraph.errors import CorpusError, FetchError, option, reason_of
 from statgraph.formats.download import download
 
 NPM_TIMEOUT_S = 600
@@ -112,7 +112,7 @@ class HubFiles:
         except Exception as error:  # the client raises its own errors, its transport's and the system's
             raise FetchError(
                 f"{name}: {self.repository} cannot be downloaded from huggingface.co ({reason_of(error)}); "
-                f"check the network, or download {', '.join(self.patterns)} elsewhere and add '--from DIR'"
+                f"check the network, or download {', '.join(self.patterns)} elsewhere and add '{option('from')} DIR'"
             ) from error
 
 
@@ -164,7 +164,8 @@ def npm_pack(package: Package, folder: Path) -> None:
     if npm is None:
         raise FetchError(
             f"npm: not on the PATH, but needed to download {wanted}; install Node.js, "
-            f"or run 'npm pack {wanted}' on another machine and add '--from DIR' with the folder of {package.archive}"
+            f"or run 'npm pack {wanted}' on another machine and add '{option('from')} DIR' "
+            f"with the folder of {package.archive}"
         )
     options = ["--pack-destination", str(folder), "--ignore-scripts", "--fetch-retries=1"]
     try:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from statgraph.errors import option
 from statgraph.formats.documents.outline import ARTICLE, HEADING, LEFT_OUT, Line, Outline, read_outline
 from statgraph.formats.law_words import LinePatterns
 from statgraph.law.draft import Draft, SourceFormat
@@ -86,8 +87,9 @@ def _draft_outline(draft: Draft, name: str, outline: Outline, *, is_only: bool) 
     if not outline.articles and outline.recognised:
         draft.add_problem(
             name,
-            f"no line begins an article as in language '{draft.language}'; describe one with --article-pattern, such "
-            r"as '(\d+)\. (.*)' for number and rubric, and see what is recognised with --explain",
+            f"no line begins an article as in language '{draft.language}'; describe one "
+            rf"with {option('article-pattern')}, such as '(\d+)\. (.*)' for number and rubric, "
+            f"and see what is recognised with {option('explain')}",
         )
     elif not outline.articles:
         draft.add_problem(name, "holds no text; if it is a scan, its text must be recognised first")

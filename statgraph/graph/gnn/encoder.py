@@ -12,7 +12,16 @@ from torch.nn import functional
 
 from statgraph.artifacts import read_tensors, replaced_file, write_tensors
 from statgraph.config import GnnConfig
-from statgraph.errors import DependencyError, RunError, StatgraphError, UsageError, damaged_run, described, reason_of
+from statgraph.errors import (
+    DependencyError,
+    RunError,
+    StatgraphError,
+    UsageError,
+    damaged_run,
+    described,
+    marked,
+    reason_of,
+)
 from statgraph.graph.blocks import Block
 from statgraph.registry import LAYERS
 from statgraph.runs.run import RunFolder
@@ -107,7 +116,7 @@ def check_layers_of(run: RunFolder) -> None:
         for layer in run.config.graph_layers:
             LAYERS.load(layer)
     except (DependencyError, UsageError) as error:
-        raise RunError(f"{run.folder}: {error}") from error
+        raise RunError(f"{run.folder}: {marked(error)}") from error
 
 
 def check_layer(config: GnnConfig, *, width: int | None) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.config import IndexConfig, IvfPqConfig
-from statgraph.errors import RunError, UsageError
+from statgraph.errors import RunError, UsageError, marked, option
 from statgraph.law.allowed_rows import AllowedRows
 from statgraph.law.query import Ranked
 from statgraph.retrieval.index.vectors import (
@@ -103,7 +103,7 @@ class IvfPqIndex(VectorIndex):
                 raise UsageError(f"no settings, or vectors of width {width} for codes of width {codes.d}")
             settings = overlaid(IvfPqConfig(), saved, place=str(place))
         except UsageError as error:
-            raise RunError(f"{place}: damaged ({error}); {REMEDY}") from None
+            raise RunError(f"{place}: damaged ({marked(error)}); {REMEDY}") from None
         shape = (codes.ntotal, width)
         path = existing(folder / VECTORS_FILE)
         return cls(codes, artifacts.read_array(path, shape, settings.precision, remedy=REMEDY, mapped=True), settings)
@@ -204,7 +204,7 @@ def _sized(settings: IvfPqConfig, n_articles: int, width: int) -> IvfPqConfig:
     if n_articles < MIN_ARTICLES:
         raise RunError(
             f"index: ivf-pq needs at least {MIN_ARTICLES} articles to learn its codes (got {n_articles}); "
-            "use --kind flat"
+            f"use {option('kind')} flat"
         )
     lists = settings.lists or default_lists(n_articles)
     if lists > n_articles:

@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from statgraph.encoders.article_text import article_texts
-from statgraph.errors import ModelError, reason_of
+from statgraph.errors import ModelError, option, reason_of
 from statgraph.runs.article_store import ArticleStore
 
-_REMEDY = "name the folder or hub name of a cross-encoder with one score, or leave the reader out with --no-reader"
+_REMEDY = (
+    f"name the folder or hub name of a cross-encoder with one score, or leave the reader out with {option('no-reader')}"
+)
 _HEADS = ("ForSequenceClassification", "ForCausalLM")  # without one the score would be of random weights
 
 

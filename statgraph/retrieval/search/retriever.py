@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from statgraph.errors import RewritingError, UsageError, as_called
+from statgraph.errors import RewritingError, Text, UsageError, option
 from statgraph.law.allowed_rows import AllowedRows, placed_rows
 from statgraph.law.citations.named_articles import HAS_NUMBER
 from statgraph.law.query import LIMITS, Query, Ranked, known_probabilities, queries_of
@@ -86,11 +86,11 @@ class Retriever:
     ) -> Retriever:
         """Return the retriever of a run whose training is done, its manifest written or not; the rest as in `load`."""
         if reader and not run.kind.has_members:
-            raise UsageError(as_called(f"--reader {reader}: {run.folder} is no ensemble, which alone has a reader"))
+            raise UsageError(f"{option('reader')} {reader}: {run.folder} is no ensemble, which alone has a reader")
         if reader is not None:
             run = replace(run, config=replace(run.config, ranker=replace(run.config.ranker, reader=reader)))
         if engine is not None:
-            run.require_vectors("search it without --engine")
+            run.require_vectors(f"search it without {option('engine')}")
         ranker: Ranker = run.kind.ranker(run, run.articles, device=device, precision=precision, engine=engine)
         return cls(ranker, run.articles, run)
 
@@ -246,21 +246,25 @@ class Retriever:
             article.text for article in self.articles.read(range(0, n_articles, math.ceil(n_articles / _BACKGROUND)))
         ]
 
-    def nothing_found(self, query: Query) -> str:
+    def nothing_found(self, query: Query) -> Text:
         """Return why a search has no hits, and the remedy."""
         limited = self.has_dates and query.day is not None
-        day = f"(--as-of {query.as_of})"
-        narrowed = [limit.option for name, limit in LIMITS.items() if limit.is_filter and getattr(query, name)]
+        day = f"({option('as-of')} {query.as_of})"
+        narrowed = [
+            option(limit.option.lstrip("-"))
+            for name, limit in LIMITS.items()
+            if limit.is_filter and getattr(query, name)
+        ]
         there = f" under {' and '.join(narrowed)}" if narrowed else ""
         if not self.by_words and not limited:
-            return as_called(f"No article is{there}; leave out one of them")
+            return Text(f"No article is{there}; leave out one of them")
         if not self.by_words:
-            return as_called(f"No article{there} is in force {day}; choose another day, or always")
-        remedy = "use other words, or a run with a dense retriever (--run)" + (
-            ", or another --as-of" if limited else ""
+            return Text(f"No article{there} is in force {day}; choose another day, or always")
+        remedy = f"use other words, or a run with a dense retriever ({option('run')})" + (
+            f", or another {option('as-of')}" if limited else ""
         )
         force = f" in force {day}" if limited else ""
-        return as_called(f"No article{there}{force} shares a word with the question; {remedy}")
+        return Text(f"No article{there}{force} shares a word with the question; {remedy}")
 
     def unknown_articles(self, question: str) -> list[str]:
         """Return the numbers that a question names for sure and no article carries: "9999", or "9999, Housing Code"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from statgraph.chat import GENERAL_KEY, ChatEndpoint
-from statgraph.errors import ChatError, RewritingError
+from statgraph.errors import ChatError, RewritingError, option
 from statgraph.law.query import reciprocal_rank_fusion
 from statgraph.retrieval.search.hits import Hit
 from statgraph.settings import check_settings, setting
@@ -60,7 +60,7 @@ class Rewriter:
             ) from None
 
     def _endpoint(self) -> ChatEndpoint:
-        return ChatEndpoint(self.url, self.model, self.timeout_s, KEY_VARIABLES, "--rewrite")
+        return ChatEndpoint(self.url, self.model, self.timeout_s, KEY_VARIABLES, option("rewrite"))
 
 
 def fused(rankings: Sequence[Sequence[Hit]], k: int) -> list[Hit]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from statgraph import artifacts
-from statgraph.errors import UsageError
+from statgraph.errors import UsageError, option
 from statgraph.formats.importing import corpus_from_dicts, import_corpus
 from statgraph.law.records import Article
 from statgraph.runs.own_corpus import in_order, own_corpus
@@ -54,7 +54,9 @@ def edit_run(
     known = corpus.article_rows
     for article in added:
         if article.article_id in known and not overwrite:
-            raise UsageError(f"article '{article.article_id}': {run} has one of this id; add --replace, or remove it")
+            raise UsageError(
+                f"article '{article.article_id}': {run} has one of this id; add {option('replace')}, or remove it"
+            )
     for article_id in remove:
         if article_id not in known:
             raise UsageError(f"article '{article_id}': {run} has none of this id; take one from the hits of a search")

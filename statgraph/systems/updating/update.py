@@ -16,7 +16,7 @@ from statgraph.device import pick_device
 from statgraph.encoders.article_encoder import load_article_encoder
 from statgraph.encoders.article_text import article_texts
 from statgraph.encoders.similarity import similarity_of
-from statgraph.errors import RunError, damaged_run
+from statgraph.errors import RunError, damaged_run, option
 from statgraph.graph.gnn.encoder import check_layers_of
 from statgraph.graph.gnn.graph_inputs import write_graph_inputs
 from statgraph.law.records import Corpus, Question
@@ -339,7 +339,9 @@ def _refuse_other_law(run: RunFolder, corpus: Corpus, changes: ArticleChanges) -
         problem = f"corpus '{corpus.name}' has none of its article ids, and equal ids are the same article"
     else:
         return
-    raise RunError(f"{run.folder}: {problem}; name a new version of the same law with --corpus, or train on this one")
+    raise RunError(
+        f"{run.folder}: {problem}; name a new version of the same law with {option('corpus')}, or train on this one"
+    )
 
 
 def _citations(questions: Iterable[Question]) -> set[tuple[str, str]]:

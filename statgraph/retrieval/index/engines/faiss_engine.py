@@ -11,7 +11,7 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.config import IndexConfig
-from statgraph.errors import EngineError
+from statgraph.errors import EngineError, option
 from statgraph.law.allowed_rows import ANYWHERE, AllowedRows, Where
 from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.retrieval.index.engines.contract import KEPT_STATES, Columns, IndexEngine, RankedIds, State, Written
@@ -27,7 +27,9 @@ class FaissEngine(IndexEngine):
 
     def __init__(self, uri: str, state: State, config: IndexConfig | None = None):
         if "://" in uri:
-            raise EngineError(f"{uri}: engine faiss keeps vectors in a local folder; name one, or add --engine lance")
+            raise EngineError(
+                f"{uri}: engine faiss keeps vectors in a local folder; name one, or add {option('engine')} lance"
+            )
         super().__init__(uri, state, config)
 
     def _load(self) -> None:
