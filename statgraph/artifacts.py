@@ -18,7 +18,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from statgraph.errors import RETRAIN, RunError, StatgraphError, described, marked, reason_of
 
@@ -257,7 +257,7 @@ def write_json_lines(path: Path, values: Iterable[object]) -> None:
         file.writelines(json.dumps(value, ensure_ascii=False) + "\n" for value in values)
 
 
-def as_json(value: object) -> object:
+def as_json(value: object) -> Any:
     """Return what a value becomes in JSON and back: tuples as lists, keys as strings."""
     return json.loads(json.dumps(value))
 
@@ -296,9 +296,10 @@ def array_damage_as_value_error() -> Iterator[None]:
         raise ValueError(described(error)) from error
 
 
-def read_json(path: Path) -> dict:
+def read_json(path: Path) -> dict[str, Any]:
     """Return the JSON object in a file."""
-    return json.loads(Path(path).read_text(encoding="utf-8"))
+    value: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+    return value
 
 
 def read_table(path: Path) -> list[dict[str, str]]:
@@ -307,7 +308,7 @@ def read_table(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
-def read_object(path: Path, *, remedy: str = RETRAIN) -> dict:
+def read_object(path: Path, *, remedy: str = RETRAIN) -> dict[str, Any]:
     """Return the JSON object in a file.
 
     Raises:
@@ -331,7 +332,7 @@ def read_array(
     import numpy as np
 
     with reading(path, remedy):  # an archive of arrays has no shape, and of nothing there is no map
-        array = np.load(path, mmap_mode="r" if mapped and shape[0] else None, allow_pickle=False)
+        array: np.ndarray = np.load(path, mmap_mode="r" if mapped and shape[0] else None, allow_pickle=False)
         held = f"{array.dtype} of shape {array.shape}"
     wanted = f"{dtype} of shape {shape}"
     if held != wanted:

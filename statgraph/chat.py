@@ -46,7 +46,7 @@ class ChatEndpoint:
     key_variables: Sequence[str] = (GENERAL_KEY,)
     option: str = option("url")
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         try:
             parts = urlsplit(self.url)
         except ValueError:  # an unclosed bracket

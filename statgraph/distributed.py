@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -30,6 +31,9 @@ _FAILED = "statgraph/failed"
 _VARIABLES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
 
 
+Value = TypeVar("Value")
+
+
 @dataclass(frozen=True)
 class World:
     """A process's place among those that train together: world rank `rank` of `size`, `local_rank` on its machine.
@@ -41,7 +45,7 @@ class World:
     rank: int = 0
     size: int = 1
     local_rank: int = 0
-    store: object = field(default=None, repr=False, compare=False)
+    store: distributed.Store | None = field(default=None, repr=False, compare=False)
 
     @property
     def is_first(self) -> bool:
@@ -64,7 +68,7 @@ class World:
         torch.cuda.set_device(self.local_rank)
         return torch.device("cuda", self.local_rank)
 
-    def part(self, count: int, rank: int | None = None) -> slice:
+    def part(self, count: int, rank: int | None = None) -> slice[int]:
         """Return which of `count` things are a process's (this one's), in runs that differ by one in length at most."""
         rank = self.rank if rank is None else rank
         return slice(count * rank // self.size, count * (rank + 1) // self.size)
@@ -82,14 +86,16 @@ class World:
         """
         if self.size == 1:
             return vectors
-        return _Gathered.apply(vectors[: _length(self.part(count))], self, count)
+        gathered: torch.Tensor = _Gathered.apply(vectors[: _length(self.part(count))], self, count)
+        return gathered
 
     def all_rows(self, rows: np.ndarray, counts: Sequence[int]) -> np.ndarray:
         """Return the rows of all processes in order of rank: the first `counts[r]` of those that rank r has."""
         if self.size == 1:
             return rows
         own = torch.from_numpy(np.ascontiguousarray(rows[: counts[self.rank]]))
-        return _all_rows(own, counts).numpy()
+        together: np.ndarray = _all_rows(own, counts).numpy()
+        return together
 
     def data_parallel(
         self, loss: Callable[[object], torch.Tensor], parameters: Sequence[nn.Parameter]
@@ -102,13 +108,17 @@ class World:
         if self.size == 1:
             return loss
         # A relation without an edge in a process's block leaves parameters without a gradient there.
-        return nn.parallel.DistributedDataParallel(_Loss(loss, parameters), find_unused_parameters=True)
+        parallel: Callable[[object], torch.Tensor] = nn.parallel.DistributedDataParallel(
+            _Loss(loss, parameters), find_unused_parameters=True
+        )
+        return parallel
 
-    def json_from_first(self, make: Callable[[], object]) -> object:
+    def json_from_first(self, make: Callable[[], Value]) -> Value:
         """Return on every process the JSON value that `make` returns on the first; only that one calls it."""
         if self.size == 1:
             return make()
-        return json.loads(_bytes_from_first(json.dumps(make()).encode() if self.is_first else b""))
+        value: Value = json.loads(_bytes_from_first(json.dumps(make()).encode() if self.is_first else b""))
+        return value
 
     def tensors_from_first(self, make: Callable[[], Mapping[str, torch.Tensor]]) -> Mapping[str, torch.Tensor]:
         """Return on every process the tensors (on the CPU) that `make` returns on the first; only that one calls it."""
@@ -123,7 +133,8 @@ class World:
         if self.size == 1:
             return make()
         tensors = self.tensors_from_first(lambda: {"array": torch.from_numpy(np.ascontiguousarray(make()))})
-        return tensors["array"].numpy()
+        array: np.ndarray = tensors["array"].numpy()
+        return array
 
     @contextmanager
     def first_goes_first(self) -> Iterator[None]:
@@ -221,7 +232,7 @@ def _join(world: World) -> None:
 def _ended(world: World, error: BaseException, report: Callable[[BaseException], int]) -> int:
     """Return the exit code after an error; the first process to fail reports it, the others leave it time to."""
     with suppress(RuntimeError):  # the store has gone with the process that kept it, which has reported
-        if world.store.add(_FAILED, 1) == 1:
+        if world.store is not None and world.store.add(_FAILED, 1) == 1:
             return report(_explained(error))
         time.sleep(_LAST_WORD_S)
     return 1
@@ -237,7 +248,7 @@ def _explained(error: BaseException) -> BaseException:
     return error
 
 
-class _Loss(nn.Module):
+class _Loss(nn.Module):  # type: ignore[misc]  # torch has no types here
     """A loss as a module of the parameters that it trains, and of nothing else that the stage holds."""
 
     def __init__(self, loss: Callable[[object], torch.Tensor], parameters: Sequence[nn.Parameter]):
@@ -251,20 +262,20 @@ class _Loss(nn.Module):
         return self._loss(batch)
 
 
-class _Gathered(torch.autograd.Function):
+class _Gathered(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
-    def forward(ctx, own: torch.Tensor, world: World, count: int) -> torch.Tensor:
+    def forward(ctx: Any, own: torch.Tensor, world: World, count: int) -> torch.Tensor:
         ctx.world, ctx.count = world, count
         return _all_rows(own, [_length(world.part(count, rank)) for rank in range(world.size)])
 
     @staticmethod
-    def backward(ctx, gradient: torch.Tensor) -> tuple[torch.Tensor, None, None]:
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None, None]:
         summed = gradient.clone(memory_format=torch.contiguous_format)
         distributed.all_reduce(summed)
         return summed[ctx.world.part(ctx.count)], None, None
 
 
-def _length(part: slice) -> int:
+def _length(part: slice[int]) -> int:
     return part.stop - part.start
 
 
@@ -283,4 +294,5 @@ def _bytes_from_first(raw: bytes) -> bytes:
     if raw:
         data = torch.frombuffer(bytearray(raw), dtype=torch.uint8)
     distributed.broadcast(data, src=0)
-    return data.numpy().tobytes()
+    received: bytes = data.numpy().tobytes()
+    return received

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from packaging.requirements import Requirement
 
@@ -219,7 +220,7 @@ def _version(distribution: str) -> str:
         return "-"
 
 
-def _dgl_build(graph) -> str:
+def _dgl_build(graph: Any) -> str:
     import torch
 
     if not torch.cuda.is_available():

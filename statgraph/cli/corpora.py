@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -99,7 +100,7 @@ def import_(
     explain: bool,
     columns: tuple[str, ...],
     code: str,
-    **given,
+    **given: Any,
 ) -> None:
     about = {name: given.pop(name) for name in ("name", "language", "licence")}
     reading = Reading(columns=_mapping(columns), code=code.strip(), **given)
@@ -110,6 +111,7 @@ def import_(
             click.echo(line)
         return
     options.refuse({"--out: is missing; name the corpus folder to write": out is None})
+    assert out is not None
     if corpus is not None:
         labelled, marks = add_feedback(read_corpus(corpus), Path(source), out, name=about["name"], force=force)
         click.echo(_feedback_summary(marks, labelled.name, out))
@@ -139,7 +141,9 @@ def _format_and_source(arguments: tuple[str, ...], implied: str) -> tuple[str, s
     return found.format, source
 
 
-def _refuse_contradictions(format_name, corpus, about, reading, splits) -> None:
+def _refuse_contradictions(
+    format_name: str, corpus: Path | None, about: tuple[str | None, ...], reading: Reading, splits: str
+) -> None:
     """Raise UsageError if an option does not go with the format."""
     marks = format_name == FEEDBACK
     contradictions = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -23,7 +24,7 @@ from statgraph.cli import options
 @options.reader
 @options.json
 @options.device
-def evaluate(run: str | None, corpus: Path | None, as_json: bool, **what) -> None:
+def evaluate(run: str | None, corpus: Path | None, as_json: bool, **what: Any) -> None:
     """Measure a run on a split of the corpus that it was trained on.
 
     --corpus is required unless that is the embedded sample. Several question sets are measured apart; with --json, the

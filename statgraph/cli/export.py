@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -24,7 +25,9 @@ from statgraph.contrib.exports.targets import BEIR, GRAPHML, HUB, OF_CORPORA, OF
 @click.option("--split", metavar="NAME", help="For beir: also write the run's rankings of train, dev or test, as TREC.")
 @click.option("--public", is_flag=True, help="For hub: let everyone read a repository that is made.")
 @options.device
-def export(name: str | None, run: Path | None, target: str, out: Path | None, corpus: Path | None, **given) -> None:
+def export(
+    name: str | None, run: Path | None, target: str, out: Path | None, corpus: Path | None, **given: Any
+) -> None:
     """Export a run or a corpus to a format that other tools read. NAME is for hub alone.
 
     \b
@@ -41,11 +44,23 @@ def export(name: str | None, run: Path | None, target: str, out: Path | None, co
     of_run = target not in OF_CORPORA or (target == GRAPHML and corpus is None)
     ranked_by = options.chosen_run(run) if given["split"] is not None else None
     source = options.chosen_run(run) if of_run else options.chosen_corpus(corpus)
-    done = api.export(source, target, out or name, ranked_by=ranked_by, **given)
+    place = out or name
+    assert place is not None
+    done = api.export(source, target, place, ranked_by=ranked_by, **given)
     click.echo(f"{done.place}: {done.about}")
 
 
-def _refuse_contradictions(*, name, run, target, out, corpus, split, public, device) -> None:
+def _refuse_contradictions(
+    *,
+    name: str | None,
+    run: Path | None,
+    target: str,
+    out: Path | None,
+    corpus: Path | None,
+    split: str | None,
+    public: bool,
+    device: str,
+) -> None:
     """Raise UsageError if an option does not go with the format."""
     hub = target == HUB
     contradictions = {

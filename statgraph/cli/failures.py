@@ -12,7 +12,7 @@ from statgraph.errors import StatgraphError, described, on_command_line
 
 INTERRUPTED = 130  # what a shell expects of a program ended by Ctrl-C
 DEBUG_VARIABLE = "STATGRAPH_DEBUG"
-_REMEDIES = {
+_REMEDIES: dict[int | None, str] = {
     errno.ENOSPC: "free some space, or write to another disk",
     errno.EDQUOT: "free some of your quota, or write to another disk",
     errno.EACCES: "change its permissions, or choose another place",

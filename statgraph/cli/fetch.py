@@ -58,8 +58,7 @@ def fetch(
     if entry.licence.research_only and from_folder is None and not accept_terms and sys.stdin.isatty():
         accept_terms = click.confirm("Do you accept these terms?", err=True)
     folder = out or default_folder(name, splits)
-    how = {"from_folder": from_folder, "splits": splits, "accept_terms": accept_terms}
-    corpus = api.fetch(name, folder, **how, again=True)
+    corpus = api.fetch(name, folder, from_folder=from_folder, splits=splits, accept_terms=accept_terms, again=True)
     levels = tree_of(corpus.articles).depth
     click.echo(corpus_summary(corpus, folder, headings_note=f", up to {levels} levels"))
 

@@ -56,7 +56,8 @@ class LazyGroup(click.Group):
         if name not in COMMANDS:
             return None
         module, function, _ = COMMANDS[name]
-        return load(f"{module}:{function}")
+        command: click.Command = load(f"{module}:{function}")
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -66,7 +67,7 @@ class LazyGroup(click.Group):
         except click.UsageError as error:
             near = get_close_matches(args[0], COMMANDS, n=1)
             if near:
-                error.message = f"{error.message} Did you mean '{near[0]}'?"
+                error.message = f"{error.message} Did you mean '{near[0]}'?"  # type: ignore[misc]  # final for click
             raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -14,12 +15,20 @@ from statgraph.law.query import COUNT, DAY, LIMITS, PATH, TEXTS
 from statgraph.law.splitting import HASH, SPLITTINGS
 from statgraph.settings import Described, Limits, described, help_of, limits_of
 
+if TYPE_CHECKING:  # they load NumPy
+    from statgraph.law.records import Corpus
+    from statgraph.retrieval.index.engines.contract import EngineAddress
+    from statgraph.retrieval.search.rewriting import Rewriter
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
 
 class WholeNumber(click.IntRange):
     """A whole number within limits; what is none is refused as a setting is."""
 
-    def convert(self, value: object, param: click.Parameter, ctx: click.Context) -> int:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the number that was typed."""
+        assert param is not None
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter:
@@ -27,38 +36,40 @@ class WholeNumber(click.IntRange):
             raise UsageError(f"{param.opts[0]}: must be {wanted} (got {value})") from None
 
 
-class HeadingPath(click.ParamType):
+class HeadingPath(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no argument for it
     """The titles of a heading, from its code down."""
 
     name = "path"
 
-    def convert(self, value: object, param: click.Parameter, ctx: click.Context) -> tuple[str, ...]:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
         """Return the titles that were typed."""
         from statgraph.formats.tables import split_path
 
-        return split_path(value) if isinstance(value, str) else value
+        titles: tuple[str, ...] = split_path(value) if isinstance(value, str) else value
+        return titles
 
 
-def path(*names: str, metavar: str = "DIR", **attributes):
+def path(*names: str, metavar: str = "DIR", **attributes: Any) -> Callable[[Command], Command]:
     """Return an option that takes the path of a folder, or of a file if `metavar` names one."""
     return click.option(*names, metavar=metavar, type=click.Path(path_type=Path), **attributes)
 
 
-def number(*names: str, least: int = 1, metavar: str = "N", **attributes):
+def number(*names: str, least: int = 1, metavar: str = "N", **attributes: Any) -> Callable[[Command], Command]:
     """Return an option that takes a whole number of at least `least`."""
     return click.option(*names, metavar=metavar, type=WholeNumber(least), **attributes)
 
 
-def of_setting(config_type: type, name: str, *, metavar: str = "N", **attributes):
+def of_setting(config_type: type, name: str, *, metavar: str = "N", **attributes: Any) -> Callable[[Command], Command]:
     """Return an option that takes a whole number, with the default, the limits and the help of a setting."""
     limits = limits_of(config_type, name)
-    known = {"default": getattr(config_type, name), "help": help_of(config_type, name)}
-    whole = WholeNumber(limits.at_least, limits.at_most)
+    known: dict[str, Any] = {"default": getattr(config_type, name), "help": help_of(config_type, name)}
+    least, most = (None if limit is None else int(limit) for limit in (limits.at_least, limits.at_most))
+    whole = WholeNumber(least, most)
     return click.option(f"--{name.replace('_', '-')}", metavar=metavar, type=whole, **(known | attributes))
 
 
 # By kind of a limit: how click reads it, and what the help adds.
-_LIMIT_KINDS = {
+_LIMIT_KINDS: dict[str, tuple[dict[str, Any], str]] = {
     COUNT: ({"type": WholeNumber(1)}, "."),
     TEXTS: ({"multiple": True}, "; repeatable."),
     PATH: ({"type": HeadingPath(), "default": ""}, ": 'CODE > BOOK > TITLE'."),
@@ -66,14 +77,14 @@ _LIMIT_KINDS = {
 }
 
 
-def limits(*names: str):
+def limits(*names: str) -> Callable[[Command], Command]:
     """Return what gives a command the options of these fields of `Query`."""
 
-    def decorated(command):
+    def decorated(command: Command) -> Command:
         for name in reversed(names):
             limit = LIMITS[name]
             attributes, note = _LIMIT_KINDS[limit.kind]
-            about = {"default": limit.default, "metavar": limit.metavar, "help": limit.help + note}
+            about: dict[str, Any] = {"default": limit.default, "metavar": limit.metavar, "help": limit.help + note}
             option = click.option(limit.option, name, **about | attributes)
             command = option(command)
         return command
@@ -132,7 +143,9 @@ splits = click.option(
 json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
 
-def settings(help_text: str = "Override one setting; repeatable.", *, metavar: str = "A.B=C"):
+def settings(
+    help_text: str = "Override one setting; repeatable.", *, metavar: str = "A.B=C"
+) -> Callable[[Command], Command]:
     """Return the option `--set`, which a command takes as `settings`."""
     return click.option("--set", "settings", multiple=True, metavar=metavar, help=help_text)
 
@@ -166,7 +179,7 @@ help_settings = click.option(
 )
 
 
-def chosen_corpus(folder: Path | None):
+def chosen_corpus(folder: Path | None) -> Corpus:
     """Return the corpus in a folder, or the one of that name under corpora/, or the embedded sample if None."""
     from statgraph.law.catalogue import CORPORA, sample_folder
     from statgraph.law.store import read_corpus
@@ -186,30 +199,31 @@ def chosen_run(folder: Path | str | None, remedy: str | None = None) -> Path:
     return local_run(folder) if folder is not None else newest_run(remedy=remedy)
 
 
-def reader(command):
+def reader(command: Command) -> Command:
     """Give a command the options `--reader` and `--no-reader`; `reader_of` joins them."""
     return _READER(_NO_READER(command))
 
 
-def reader_of(given: dict[str, object]) -> str | None:
+def reader_of(given: dict[str, Any]) -> str | None:
     """Take both options out of a command's, and return the reader in place of the run's: "" for none, None for its own.
 
     Raises:
         UsageError: if both were given.
     """
-    name, none = given.pop("reader"), given.pop("no_reader")
+    name: str | None = given.pop("reader")
+    none: bool = given.pop("no_reader")
     refuse({"--reader and --no-reader: give only one of them": name and none})
     return "" if none else name
 
 
-def searching(command):
+def searching(command: Command) -> Command:
     """Give a command the options of how a run is searched; `searching_of` reads them."""
     for option in (precision, device, engine_uri, engine, _REWRITE_MODEL, _REWRITE):
         command = option(command)
     return command
 
 
-def searching_of(given: dict[str, object]):
+def searching_of(given: dict[str, Any]) -> tuple[Rewriter | None, dict[str, Any]]:
     """Take these options, and those of `reader`, out of a command's; return what rewrites questions, None for nothing,
     and how to load the run, as `Retriever.load` takes it.
 
@@ -218,7 +232,7 @@ def searching_of(given: dict[str, object]):
     """
     from statgraph.retrieval.search.rewriting import Rewriter
 
-    how = {"reader": reader_of(given)}
+    how: dict[str, Any] = {"reader": reader_of(given)}
     url, model = given.pop("rewrite"), given.pop("rewrite_model")
     if url is None and model is not None:
         raise UsageError("--rewrite-model: needs the endpoint that has the model; add --rewrite URL")
@@ -234,7 +248,7 @@ def refuse(contradictions: Mapping[str, object]) -> None:
             raise UsageError(message)
 
 
-def engine_address(name: str, uri: str | None, option: str):
+def engine_address(name: str, uri: str | None, option: str) -> EngineAddress | None:
     """Return the engine at the URI that an option names, or None for the run's own index."""
     from statgraph.registry import ENGINES
     from statgraph.retrieval.index.engines.contract import EngineAddress

@@ -6,6 +6,7 @@ import time
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -14,6 +15,9 @@ from statgraph.cli import options
 from statgraph.cli.terminal import TerminalProgress
 from statgraph.config import AugmentConfig, PretrainConfig, RunConfig
 from statgraph.errors import UsageError
+
+if TYPE_CHECKING:
+    from statgraph.law.records import Corpus
 
 CHAT, CHAT_KEY, CHAT_TIMEOUT_S = "chat", "STATGRAPH_CHAT_KEY", 120.0
 
@@ -46,7 +50,7 @@ CHAT, CHAT_KEY, CHAT_TIMEOUT_S = "chat", "STATGRAPH_CHAT_KEY", 120.0
 @options.number("--limit", help="Only the first N articles.  [default: all]")
 @options.device
 def augment(
-    corpus: Path | None, out: Path, run: Path | None, seed: int, limit: int | None, device: str, **settings
+    corpus: Path | None, out: Path, run: Path | None, seed: int, limit: int | None, device: str, **settings: Any
 ) -> None:
     """Generate synthetic questions about the articles of a corpus, for training or document expansion.
 
@@ -55,7 +59,7 @@ def augment(
     """
     records, start = options.chosen_corpus(corpus), time.perf_counter()
     url, model, max_tokens, corpus_out = (settings.pop(name) for name in ("url", "model", "max_tokens", "corpus_out"))
-    common = {"run": run, "seed": seed, "limit": limit, "device": device}
+    common: dict[str, Any] = {"run": run, "seed": seed, "limit": limit, "device": device}
     if settings["generator"] == CHAT:
         if click.get_current_context().get_parameter_source("round_trip") is not ParameterSource.DEFAULT:
             common["round_trip"] = settings["round_trip"]
@@ -69,7 +73,7 @@ def augment(
         click.echo(line)
 
 
-def _augment(corpus, out: Path, config: AugmentConfig, **how) -> list[str]:
+def _augment(corpus: Corpus, out: Path, config: AugmentConfig, **how: Any) -> list[str]:
     """Write the questions of a generator of our own, and return what to print of them."""
     from statgraph import api
 
@@ -84,7 +88,14 @@ def _augment(corpus, out: Path, config: AugmentConfig, **how) -> list[str]:
 
 
 def _augment_by_chat(
-    corpus, out: Path, url: str | None, model: str, corpus_out: Path | None, *, run: Path | None, **settings
+    corpus: Corpus,
+    out: Path,
+    url: str | None,
+    model: str,
+    corpus_out: Path | None,
+    *,
+    run: Path | None,
+    **settings: Any,
 ) -> tuple[list[str], list[str]]:
     """Write the questions of a chat endpoint, and a corpus with them to `corpus_out`; return what to print of both."""
     from statgraph.augmentation.store import synthetic_of
@@ -136,7 +147,14 @@ def _augment_by_chat(
 @click.option("--resume", is_flag=True, help="Resume an interrupted pre-training (same --out).")
 @options.device
 def pretrain(
-    corpus: Path | None, backbone: str | None, out: Path, steps: int, batch_size: int, settings: tuple, seed: int, **how
+    corpus: Path | None,
+    backbone: str | None,
+    out: Path,
+    steps: int,
+    batch_size: int,
+    settings: tuple[str, ...],
+    seed: int,
+    **how: Any,
 ) -> None:
     """Adapt a transformer to statutes by masked-language modelling.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,6 +12,11 @@ from statgraph.cli import options
 from statgraph.cli.terminal import TerminalProgress
 from statgraph.errors import UsageError
 from statgraph.progress import resumable
+
+if TYPE_CHECKING:
+    from statgraph.law.records import Corpus
+    from statgraph.studies.reproduce import Request
+    from statgraph.studies.spec import TableSpec
 
 WORK_FOLDER = Path("runs") / "reproduce"
 
@@ -41,6 +47,7 @@ WORK_FOLDER = Path("runs") / "reproduce"
 @click.pass_context
 def reproduce(
     ctx: click.Context,
+    /,
     table: str | None,
     corpus: Path | None,
     backbone: str | None,
@@ -50,7 +57,7 @@ def reproduce(
     check: Path | None,
     listing: bool,
     device: str,
-    **plan,
+    **plan: Any,
 ) -> None:
     """Reproduce a table or figure from the papers, or of the ensemble: train its rows, measure and compare them.
 
@@ -84,7 +91,7 @@ def reproduce(
     ctx.exit(_make(request, options.chosen_corpus(corpus), out))
 
 
-def _list(spec, listing: bool) -> None:
+def _list(spec: TableSpec | None, listing: bool) -> None:
     """Print the rows of a table, or all tables if none is named and the list was asked for."""
     from statgraph.studies.spec import read_table, table_names
 
@@ -114,7 +121,7 @@ def _check(table: str, path: Path) -> int:
     return 1 if any(checked.problems for checked in tables.values()) else 0
 
 
-def _make(request, records, out: Path | None) -> int:
+def _make(request: Request, records: Corpus, out: Path | None) -> int:
     """Make the table, print it, and return the exit code."""
     from statgraph.studies.reproduce import default_folder, reproduce
 

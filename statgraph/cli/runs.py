@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from statgraph.cli import options
 from statgraph.cli.terminal import megabytes, print_steps, visible
+
+if TYPE_CHECKING:
+    from statgraph.systems.run_list import RunFacts
 
 _COLUMNS = ("run", "corpus", "articles", "system", "finished", "quality", "alone", "shared")
 
@@ -25,7 +29,8 @@ def runs(ctx: click.Context, as_json: bool) -> None:
     if ctx.invoked_subcommand:
         return
     from statgraph.errors import RunError, on_command_line
-    from statgraph.systems.run_list import RUNS, listed_runs
+    from statgraph.runs.folders import RUNS
+    from statgraph.systems.run_list import listed_runs
 
     listed = list(listed_runs())
     facts = [run for run in listed if not isinstance(run, RunError)]
@@ -48,7 +53,8 @@ def runs(ctx: click.Context, as_json: bool) -> None:
 @options.json
 def show(name: str, as_json: bool) -> None:
     """Show what the run NAME is: a name under runs/, or a folder."""
-    from statgraph.systems.run_list import RunFacts, RunFolder, named_run
+    from statgraph.runs.run import RunFolder
+    from statgraph.systems.run_list import RunFacts, named_run
 
     folder = named_run(name)
     facts, run = RunFacts.of(folder), RunFolder.read(folder)
@@ -76,7 +82,7 @@ def remove(name: str, yes: bool) -> None:
     click.echo(f"Removed {folder}")
 
 
-def _row(run) -> tuple[str, ...]:
+def _row(run: RunFacts) -> tuple[str, ...]:
     known = ("-" if value is None else f"{value:,}" for value in (run.articles, run.quality))
     sizes = (megabytes(run.own_bytes), megabytes(run.shared_bytes))
     return visible(run.name), visible(run.corpus), next(known), run.system, run.finished, next(known), *sizes

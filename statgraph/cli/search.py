@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +15,11 @@ from statgraph.cli import options
 from statgraph.cli.terminal import TerminalProgress, visible
 from statgraph.errors import UsageError, on_command_line
 from statgraph.law.query import LIMITS, Query
+
+if TYPE_CHECKING:  # they load NumPy
+    from statgraph.retrieval.search.hits import Hit
+    from statgraph.retrieval.search.retriever import Retriever
+    from statgraph.retrieval.search.rewriting import Rewriter
 
 SNIPPET_CHARACTERS = 160
 LONGEST_SHOWN_TITLE = 300
@@ -54,7 +60,7 @@ _NO_RUN = "train one with 'statgraph train', name one with --run, or search a co
     help="Leave out hits whose probability that they answer, 0 to 1, is lower.",
 )
 @options.searching
-def search(question: str | None, run: str | None, corpus: Path | None, questions: Path | None, **given) -> None:
+def search(question: str | None, run: str | None, corpus: Path | None, questions: Path | None, **given: Any) -> None:
     """Find the articles that answer QUESTION.
 
     If the corpus says when its articles are in force, only those in force on --as-of are searched.
@@ -77,7 +83,17 @@ def search(question: str | None, run: str | None, corpus: Path | None, questions
     _print_batch(retriever, ids, queries, given["min_probability"], trec=given["trec"])
 
 
-def _answer(retriever, rewriter, query, corpus: Path | None, *, min_probability, explain, as_json, **batch) -> None:
+def _answer(
+    retriever: Retriever,
+    rewriter: Rewriter | None,
+    query: Query,
+    corpus: Path | None,
+    *,
+    min_probability: float,
+    explain: bool,
+    as_json: bool,
+    **batch: Any,
+) -> None:
     """Search for one query and print its hits, and before them what a reader should know."""
     from statgraph.retrieval.search.explanation_lines import explanation_lines
     from statgraph.retrieval.search.hits import nothing_fits
@@ -107,7 +123,7 @@ def _answer(retriever, rewriter, query, corpus: Path | None, *, min_probability,
         click.echo(on_command_line(retriever.nothing_found(query)))
 
 
-def _announce_untrained(retriever, corpus: Path | None) -> None:
+def _announce_untrained(retriever: Retriever, corpus: Path | None) -> None:
     if corpus is not None:
         by, more = _BY_WORDS if retriever.by_words else _BY_VECTORS
         _announce(_UNTRAINED.format(by, corpus, more))
@@ -136,10 +152,12 @@ def _is_probable(probability: float | None, least: float) -> bool:
         raise UsageError(
             "--min-probability: the hits of this run have no probabilities; leave it out, or train an ensemble again"
         )
-    return not least or probability >= least
+    return not least or (probability is not None and probability >= least)
 
 
-def _refuse_contradictions(*, run, corpus, question, questions, **given) -> None:
+def _refuse_contradictions(
+    *, run: str | None, corpus: Path | None, question: str | None, questions: Path | None, **given: Any
+) -> None:
     """Raise UsageError if options contradict one another."""
     rewrite, explain, trec = given["rewrite"], given["explain"], given["trec"]
     contradictions = {
@@ -164,7 +182,7 @@ def _refuse_contradictions(*, run, corpus, question, questions, **given) -> None
     options.refuse(contradictions)
 
 
-def _hits(retriever, rewriter, query) -> list:
+def _hits(retriever: Retriever, rewriter: Rewriter | None, query: Query) -> list[Hit]:
     """Return the hits of a query with their passages, and say what a rewriter has made of its question."""
     if rewriter is None:
         return retriever.search(query, passages=True)
@@ -173,7 +191,9 @@ def _hits(retriever, rewriter, query) -> list:
     return hits
 
 
-def _print_batch(retriever, ids: list[str], queries: Sequence, min_probability: float, *, trec: bool) -> None:
+def _print_batch(
+    retriever: Retriever, ids: list[str], queries: Sequence[Query], min_probability: float, *, trec: bool
+) -> None:
     """Print the hits of every query: a TREC run, or one JSON line per query. Articles that a query names and that are
     not there, and corrected words, are in its line, or, as a TREC run has no place for them, on standard error."""
     from statgraph.evaluation.report import write_trec_run
@@ -204,7 +224,7 @@ def _print_batch(retriever, ids: list[str], queries: Sequence, min_probability: 
         click.echo(json.dumps(row, ensure_ascii=False))
 
 
-def _notices(retriever, query) -> list[str]:
+def _notices(retriever: Retriever, query: Query) -> list[str]:
     """Return what a reader should know before the hits: articles that are not there, and words read as others."""
     lines = [_NOT_THERE.format(visible(unknown)) for unknown in retriever.unknown_articles(query.text)]
     corrected = retriever.corrected_words(query.text)
@@ -213,14 +233,12 @@ def _notices(retriever, query) -> list[str]:
     return lines
 
 
-def _print_hits(hits, reasons, *, dated: bool) -> None:
+def _print_hits(hits: Sequence[Hit], reasons: Sequence[Sequence[str]], *, dated: bool) -> None:
     """Print rank, score, probability if it is known, citation, path, when it is in force if that is wanted, snippet and
     the lines of its explanation, if any, of each hit: a table on a terminal, unfolded lines elsewhere."""
-    from itertools import zip_longest
-
     bodies = [
         [visible(line) for line in (_title(hit), _place(hit, dated=dated), _snippet(hit), *why)]
-        for hit, why in zip_longest(hits, reasons, fillvalue=())
+        for hit, why in zip(hits, reasons or [()] * len(hits), strict=True)
     ]
     if not sys.stdout.isatty():
         for hit, lines in zip(hits, bodies, strict=True):
@@ -247,18 +265,18 @@ def _print_hits(hits, reasons, *, dated: bool) -> None:
     console.print(table)
 
 
-def _percent(hit) -> str:
+def _percent(hit: Hit) -> str:
     return "" if hit.probability is None else f"{hit.probability:>4.0%}"
 
 
-def _title(hit) -> str:
+def _title(hit: Hit) -> str:
     from statgraph.law.titles import full_title
 
     title = full_title(hit)
     return title if len(title) <= LONGEST_SHOWN_TITLE else f"{title[: LONGEST_SHOWN_TITLE - 1]}…"
 
 
-def _place(hit, *, dated: bool) -> str:
+def _place(hit: Hit, *, dated: bool) -> str:
     """Return the headings of a hit and, if that is wanted, when it is in force."""
     from statgraph.encoders.article_text import PATH_SEPARATOR
 
@@ -267,7 +285,7 @@ def _place(hit, *, dated: bool) -> str:
     return PATH_SEPARATOR.join(hit.path) + (in_force and f" ({in_force})")
 
 
-def _snippet(hit) -> str:
+def _snippet(hit: Hit) -> str:
     """Return the passage of a hit, or else the start of its text, and what follows, on one line cut at a word."""
     start, end = hit.passage or (0, 0)
     before, passage = hit.text[:start].strip(), " ".join(hit.text[start:end].split())

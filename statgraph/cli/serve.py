@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -46,7 +47,7 @@ DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8000
 @options.reader
 @options.searching
 def serve(
-    run: str | None, feedback: Path | None, no_feedback: bool, editable: bool, log_questions: bool, **given
+    run: str | None, feedback: Path | None, no_feedback: bool, editable: bool, log_questions: bool, **given: Any
 ) -> None:
     """Serve a run over HTTP, with a search page.
 

@@ -6,11 +6,13 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
+    from rich.progress import TaskID
+
     from statgraph.progress import Step
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -22,7 +24,7 @@ def visible(text: str) -> str:
     return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
-class TerminalProgress(AbstractContextManager):
+class TerminalProgress(AbstractContextManager["TerminalProgress", None]):
     """A bar for each step and each training stage, with loss and dev metric; where standard error is no terminal, a
     line now and then with the time that is left."""
 
@@ -40,13 +42,13 @@ class TerminalProgress(AbstractContextManager):
         console = Console(stderr=True)
         self._progress = Progress(*columns, console=console, disable=not (shown and console.is_terminal))
         self._lines = ProgressLines() if shown and not console.is_terminal else None
-        self._tasks: dict[str, int] = {}
+        self._tasks: dict[str, TaskID] = {}
 
     def __enter__(self) -> TerminalProgress:
         self._progress.start()
         return self
 
-    def __exit__(self, *error) -> None:
+    def __exit__(self, *error: object) -> None:
         self._progress.stop()
 
     def __call__(self, step: Step) -> None:
@@ -97,7 +99,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     Console(highlight=False).print(table)
 
 
-def print_steps(steps: Iterable[Mapping]) -> None:
+def print_steps(steps: Iterable[Mapping[str, Any]]) -> None:
     """Print the name, time and peak memory of each step of a run's manifest."""
     for step in steps:
         click.echo(f"  {step['name']:<28}{step['seconds']:>8.1f} s{step['peak_mib']:>8,} MiB")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -46,7 +46,9 @@ _SHOWN = ("S@3", "R@10", "R@100", "mAP")
 @click.option("--dry-run", is_flag=True, help="Take one step of each stage with a tiny model, and write nothing.")
 @click.option("--resume", is_flag=True, help="Resume an interrupted run (--out, or the newest unfinished one).")
 @options.device
-def train(corpus: Path | None, *, dry_run: bool, keep_test: bool, out: Path | None, resume: bool, **request) -> None:
+def train(
+    corpus: Path | None, *, dry_run: bool, keep_test: bool, out: Path | None, resume: bool, **request: Any
+) -> None:
     """Train a retriever.
 
     Without options, train the ensemble on the embedded sample: several signals, from BM25 to a transformer's vectors,
@@ -90,7 +92,7 @@ def _show(run: Run, corpus_name: str) -> None:
     backbone = f", {config.encoder.backbone} ({config.encoder.train})" if about.kind.has_encoder else ""
     added = [layer for layer in config.graph_layers if layer not in LAYERS.built_in]
     layers = f", layer {', '.join(added)}" if added and (about.has_graph or about.kind.has_members) else ""
-    together = f", {about.processes} processes" if about.processes > 1 else ""
+    together = f", {about.processes} processes" if (about.processes or 1) > 1 else ""
     click.echo(f"Trained {config.system} on {corpus_name}{questions}{backbone}{layers}, seed {config.seed}{together}")
     print_steps(about.steps)
     for note in run.notes:

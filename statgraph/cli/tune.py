@@ -5,16 +5,21 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from statgraph.cli import options
 from statgraph.cli.terminal import print_table
-from statgraph.config import Bm25Config
+from statgraph.config import Bm25Config, RunConfig
 from statgraph.contrib.tuning.bm25_grid import GRID, HEAT_MAP, tuned_bm25
 from statgraph.errors import UsageError
 from statgraph.extras import require
+from statgraph.law.records import Corpus
 from statgraph.systems.presets import resolve_config
+
+if TYPE_CHECKING:  # it loads Optuna
+    from statgraph.contrib.tuning.study import TrialRecord
 
 GRID_SYSTEM = "bm25"
 _SHOWN_POINTS = 10
@@ -34,7 +39,9 @@ _SHOWN_TRIALS = 5
 @options.seed
 @options.settings("Fix one setting; repeatable.")
 @options.device
-def tune(system: str, corpus: Path | None, out: Path | None, seed: int, settings: tuple, device: str, **given) -> None:
+def tune(
+    system: str, corpus: Path | None, out: Path | None, seed: int, settings: tuple[str, ...], device: str, **given: Any
+) -> None:
     """Find the settings of SYSTEM that score best on dev.
 
     For bm25, try k1 and b over a grid; for any other system, search its settings by trials. Running the same command
@@ -59,7 +66,7 @@ def tune(system: str, corpus: Path | None, out: Path | None, seed: int, settings
         _tune_by_trials(records, system, settings, folder, given)
 
 
-def _tune_grid(records, config, folder: Path, lists: dict[str, str]) -> None:
+def _tune_grid(records: Corpus, config: RunConfig, folder: Path, lists: dict[str, str]) -> None:
     if replace(config.bm25, stop_words=True) != Bm25Config():
         raise UsageError("--set bm25.*: the grid tries k1 and b on plain article texts; omit all but bm25.stop_words")
     result = tuned_bm25(
@@ -77,14 +84,16 @@ def _tune_grid(records, config, folder: Path, lists: dict[str, str]) -> None:
     _echo_written(folder, GRID, HEAT_MAP)
 
 
-def _tune_by_trials(records, system: str, settings: tuple, folder: Path, given: dict[str, object]) -> None:
+def _tune_by_trials(
+    records: Corpus, system: str, settings: tuple[str, ...], folder: Path, given: dict[str, Any]
+) -> None:
     from statgraph.contrib.tuning.study import BEST, HISTORY, TRIALS, tune_system
 
     tuning = tune_system(records, system, settings, out=folder, on_trial=_echo_trial, **given)
     best = tuning.ranked[:_SHOWN_TRIALS]
     click.echo(f"{system} on {records.name}: the best of {len(tuning.trials)} trials")
     rows = [
-        (f"dev {tuning.metric}, %", *(f"{100 * trial.value:.1f}" for trial in best)),
+        (f"dev {tuning.metric}, %", *(f"{100 * trial.value:.1f}" for trial in best if trial.value is not None)),
         *((name, *(trial.settings[name] for trial in best)) for name in best[0].settings),
     ]
     print_table(("", *(f"trial {trial.number}" for trial in best)), rows)
@@ -96,8 +105,8 @@ def _echo_written(folder: Path, *names: str) -> None:
     click.echo(f"Written: {', '.join(str(folder / name) for name in names if (folder / name).exists())}")
 
 
-def _echo_trial(trial, n_trials: int) -> None:
-    if trial.state == "finished":
+def _echo_trial(trial: TrialRecord, n_trials: int) -> None:
+    if trial.value is not None:
         outcome = f"dev {100 * trial.value:.1f} %"
     elif trial.state == "pruned":
         outcome = f"pruned after {len(trial.epoch_values)} epochs"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +13,10 @@ from statgraph.cli import options
 from statgraph.cli.terminal import TerminalProgress, print_steps
 from statgraph.config import INDEX_KINDS, IndexConfig
 from statgraph.errors import UsageError
+
+if TYPE_CHECKING:  # they load what computes vectors
+    from statgraph.retrieval.index.engines.contract import EngineAddress
+    from statgraph.systems.updating.update import UpdateSummary
 
 _MIB = 2**20
 
@@ -25,7 +30,7 @@ _MIB = 2**20
 @click.option("--vectors", metavar="URI", help="Vectors of its texts that `statgraph embed` wrote, not embedded again.")
 @options.json
 @options.device
-def update(run: Path | None, corpus: Path, as_json: bool, **how) -> None:
+def update(run: Path | None, corpus: Path, as_json: bool, **how: Any) -> None:
     """Update a finished run to a new version of its corpus, without training.
 
     Articles with the same id are the same article. Only changed texts are embedded, and only the vectors that a change
@@ -36,6 +41,7 @@ def update(run: Path | None, corpus: Path, as_json: bool, **how) -> None:
     folder, records = options.chosen_run(run), options.chosen_corpus(corpus)
     with TerminalProgress() as progress:
         summary = api.update(folder, records, **how, progress=progress).summary
+    assert summary is not None
     if as_json:
         click.echo(json.dumps(summary.to_dict(), indent=2))
     else:
@@ -56,7 +62,7 @@ def update(run: Path | None, corpus: Path, as_json: bool, **how) -> None:
 @click.option("--replace", "overwrite", is_flag=True, help="Replace an article that has the same id.")
 @options.json
 @options.device
-def add(file: Path | None, run: Path | None, overwrite: bool, as_json: bool, device: str, **article) -> None:
+def add(file: Path | None, run: Path | None, overwrite: bool, as_json: bool, device: str, **article: Any) -> None:
     """Add single articles to a finished run, without a corpus folder and without training.
 
     FILE holds an article a line, in JSON as `statgraph import jsonl` reads it: {"id": "7a", "text": "...", "path":
@@ -82,8 +88,9 @@ def remove(ids: tuple[str, ...], run: Path | None, as_json: bool, device: str) -
     _edit(run, device, as_json, remove=ids)
 
 
-def _edit(run: Path | None, device: str, as_json: bool, **edits) -> None:
-    from statgraph.systems.updating.editing import TextVectors, edit_run
+def _edit(run: Path | None, device: str, as_json: bool, **edits: Any) -> None:
+    from statgraph.systems.updating.editing import edit_run
+    from statgraph.systems.updating.update import TextVectors
 
     folder = options.chosen_run(run)
     with TerminalProgress() as progress:
@@ -94,7 +101,7 @@ def _edit(run: Path | None, device: str, as_json: bool, **edits) -> None:
         _print_update(summary, folder, f"{summary.articles:,} articles", dry_run=False)
 
 
-def _print_update(summary, run: Path, corpus_name: str, *, dry_run: bool) -> None:
+def _print_update(summary: UpdateSummary, run: Path, corpus_name: str, *, dry_run: bool) -> None:
     counts = summary.changes.counts()
     parts = [f"{count:,} {part}" for part, count in counts["amended_parts"].items() if count]
     amended = f"{counts['amended']:,} amended" + (f" ({', '.join(parts)})" if parts else "")
@@ -159,7 +166,7 @@ def index(run: Path | None, kind: str, settings: tuple[str, ...], engine: str, e
         _write_to_engine(folder, address, config)
 
 
-def _write_to_engine(folder: Path, address, config: IndexConfig) -> None:
+def _write_to_engine(folder: Path, address: EngineAddress, config: IndexConfig) -> None:
     from statgraph.retrieval.search.engine_index import write_to_engine
 
     summary = write_to_engine(folder, address, config)

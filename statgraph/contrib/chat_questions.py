@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -103,7 +104,7 @@ def write_chat_questions(
     train = corpus.split("train")
     chosen = rng.permutation(len(train))[:EXAMPLES]
     examples = sorted((train[place].text[:EXAMPLE_CHARACTERS] for place in chosen), key=len)  # shortest first
-    about = {
+    about: dict[str, Any] = {
         "corpus": {"name": corpus.name, "content_hash": corpus.content_hash},
         "generator": f"chat:{endpoint.model}",
         "seed": options.seed,
@@ -165,7 +166,7 @@ def _answers(
     partial: PartialFile,
     progress: Progress,
     announce: Callable[[str], None],
-) -> tuple[list[dict], bool]:
+) -> tuple[list[dict[str, Any]], bool]:
     """Return the answers about the articles, those on disk first, and whether the cap has left some out."""
     answers = [answer for batch in partial.batches for answer in batch["answers"]]
     asked = {answer["article_id"] for answer in answers}
@@ -196,7 +197,7 @@ def _answers(
     return answers, False
 
 
-def _answer_about(endpoint: ChatEndpoint, article: Article, prompt: str) -> dict[str, object]:
+def _answer_about(endpoint: ChatEndpoint, article: Article, prompt: str) -> dict[str, Any]:
     """Return the answer about an article, its status (`ok`, `declined`, `malformed`) and its tokens.
 
     An endpoint that is busy (status 408, 429, 500 and above) is asked again, after the time that it names or twice as
@@ -248,7 +249,7 @@ def _parsed(text: str) -> Mapping[str, str] | None:
     return questions if all(questions.values()) else None
 
 
-def _questions(answers: Sequence[Mapping], generator: str) -> list[SyntheticQuestion]:
+def _questions(answers: Sequence[Mapping[str, Any]], generator: str) -> list[SyntheticQuestion]:
     """Return the questions of the answers; equal ones of several articles are one."""
     ids: dict[str, dict[str, None]] = {}
     for answer in answers:

@@ -50,12 +50,14 @@ class StatgraphRetriever:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a saved pipeline makes this component from again."""
-        return default_to_dict(self, run=self._folder, device=self._device, **self._limits)
+        saved: dict[str, Any] = default_to_dict(self, run=self._folder, device=self._device, **self._limits)
+        return saved
 
-    @component.output_types(documents=list[Document])
+    @component.output_types(documents=list[Document])  # type: ignore[untyped-decorator]
     def run(self, query: str, top_k: int | None = None, **limits: Any) -> dict[str, list[Document]]:
         """Return the best articles as `documents`; what is None is as the component was made."""
         self.warm_up()
+        assert self._retriever is not None
         chosen = {
             name: value
             for given in (self._limits, {"top_k": top_k, **limits})
@@ -68,7 +70,7 @@ class StatgraphRetriever:
         ]
         return {"documents": documents}
 
-    @component.output_types(documents=list[Document])
+    @component.output_types(documents=list[Document])  # type: ignore[untyped-decorator]
     @functools.wraps(run)  # Haystack demands the same parameters
     async def run_async(self, *given: Any, **named: Any) -> dict[str, list[Document]]:
         """Return the same, computed on a thread: the event loop goes on meanwhile."""

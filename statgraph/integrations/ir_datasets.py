@@ -55,7 +55,7 @@ def register(corpus: Corpus, name: str | None = None) -> tuple[str, ...]:
     return tuple(data_sets)
 
 
-class _Docs(BaseDocs):
+class _Docs(BaseDocs):  # type: ignore[misc]
     """The articles, as ir_datasets asks a handler of documents for them."""
 
     def __init__(self, corpus: Corpus, namespace: str):
@@ -97,7 +97,7 @@ class _DocsIterator:
         return map(_doc, self._articles[which]) if isinstance(which, slice) else _doc(self._articles[which])
 
 
-class _DocsById(Docstore):
+class _DocsById(Docstore):  # type: ignore[misc]
     def __init__(self, corpus: Corpus):
         super().__init__(ArticleDoc)
         self._corpus = corpus
@@ -107,7 +107,7 @@ class _DocsById(Docstore):
         return (_doc(self._corpus.articles[rows[doc_id]]) for doc_id in doc_ids if doc_id in rows)
 
 
-class _Queries(BaseQueries):
+class _Queries(BaseQueries):  # type: ignore[misc]
     def __init__(self, questions: Sequence[Question], namespace: str, language: str):
         self._questions, self._namespace, self._language = questions, namespace, language
 
@@ -124,7 +124,7 @@ class _Queries(BaseQueries):
         return self._language
 
 
-class _Qrels(BaseQrels):
+class _Qrels(BaseQrels):  # type: ignore[misc]
     def __init__(self, questions: Sequence[Question]):
         self._questions = questions
 
@@ -136,7 +136,8 @@ class _Qrels(BaseQrels):
         )
 
     def qrels_cls(self) -> type[TrecQrel]:
-        return TrecQrel
+        kind: type[TrecQrel] = TrecQrel
+        return kind
 
     def qrels_defs(self) -> dict[int, str]:
         return {1: "answers the question"}

@@ -19,15 +19,16 @@ try:
 except ImportError as error:
     raise missing(error.name or str(error), "integrations") from None
 
-_KINDS = {COUNT: Annotated[int, Field(ge=1)], TEXTS: tuple[str, ...], PATH: tuple[str, ...], DAY: str}
-_LimitedRetriever = create_model(
+_KINDS: dict[str, Any] = {COUNT: Annotated[int, Field(ge=1)], TEXTS: tuple[str, ...], PATH: tuple[str, ...], DAY: str}
+_LIMITS: dict[str, Any] = {name: (_KINDS[limit.kind], limit.default) for name, limit in LIMITS.items()}
+_LimitedRetriever: Any = create_model(
     "_LimitedRetriever",
     __base__=BaseRetriever,
-    **{name: (_KINDS[limit.kind], limit.default) for name, limit in LIMITS.items()},
+    **_LIMITS,
 )
 
 
-class StatgraphRetriever(_LimitedRetriever):
+class StatgraphRetriever(_LimitedRetriever):  # type: ignore[misc]
     """Finds articles of law for a chain: `invoke`, `ainvoke` (on a thread), `batch` and their like return documents,
     best first.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 from statgraph.extras import missing
 from statgraph.integrations import hit_metadata
@@ -17,7 +18,7 @@ except ImportError as error:
     raise missing(error.name or str(error), "integrations") from None
 
 
-class StatgraphRetriever(BaseRetriever):
+class StatgraphRetriever(BaseRetriever):  # type: ignore[misc]
     """Finds articles of law for an index or a query engine: `retrieve` and `aretrieve` (on a thread) return nodes with
     scores, best first.
 
@@ -28,7 +29,7 @@ class StatgraphRetriever(BaseRetriever):
     those of both.
     """
 
-    def __init__(self, run: Path | str, *, device: str = "auto", **options):
+    def __init__(self, run: Path | str, *, device: str = "auto", **options: Any):
         self._limits = {name: options.pop(name) for name in LIMITS if name in options}
         super().__init__(**options)
         self._retriever = Retriever.load(run, device=device)

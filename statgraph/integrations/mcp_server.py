@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any
 
 from statgraph._version import __version__
 from statgraph.encoders.article_text import PATH_SEPARATOR
@@ -115,7 +115,7 @@ class LawTools:
     def search_law(
         self,
         question: Annotated[str, Field(max_length=MAX_QUESTION, description="In everyday words or the law's.")],
-        **limits: object,
+        **limits: Any,
     ) -> FoundLaw:
         """Find the articles of law that answer a question, best first."""
         query = Query(question, **limits)
@@ -157,7 +157,7 @@ class LawTools:
             str | None, Field(max_length=MAX_QUESTION, description="Their numbers: 'articles L12-3 and L12-5'.")
         ] = None,
         heading: Annotated[list[str] | None, Field(description="The path of a heading, from the code down.")] = None,
-        codes: Codes = (),
+        codes: Codes = (),  # type: ignore[assignment]  # a list would be one for all calls
     ) -> LawOnDate:
         """Return what was in force on a day: of the articles named by number, of those under a heading, or both."""
         if articles is None and heading is None:
@@ -255,11 +255,11 @@ def _tool(method: Callable[..., BaseModel]) -> Tool:
         except StatgraphError as error:
             raise ToolError(on_command_line(error)) from None
 
-    answer.__signature__ = _with_limits(inspect.signature(method, eval_str=True))
+    answer.__signature__ = _with_limits(inspect.signature(method, eval_str=True))  # type: ignore[attr-defined]
     tool = Tool.from_function(
         answer,
         name=method.__name__,
-        description=" ".join(method.__doc__.split()),
+        description=" ".join((method.__doc__ or "").split()),
         annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
     )
     arguments = tool.fn_metadata.arg_model

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -76,7 +77,7 @@ class StatgraphSearch:
         }
 
 
-class StatgraphTask(AbsTaskRetrieval):
+class StatgraphTask(AbsTaskRetrieval):  # type: ignore[misc]
     """The main questions of a corpus as a retrieval task of MTEB's. A document is what statgraph's encoders read: the
     headings of an article on a line of their own, and its text.
 
@@ -88,6 +89,8 @@ class StatgraphTask(AbsTaskRetrieval):
     Raises:
         UsageError: if a split is unknown or has no questions, or the language has to be named.
     """
+
+    data_loaded: bool
 
     def __init__(self, corpus: Corpus, splits: Sequence[str] = ("test",), *, language: str | None = None):
         if language is None and corpus.language not in LANGUAGES:
@@ -122,7 +125,7 @@ class StatgraphTask(AbsTaskRetrieval):
             {"id": article.article_id, "title": "", "text": article_text(article)} for article in self._corpus.articles
         ]
         articles = Dataset.from_list(documents)
-        self.dataset = {_SUBSET: {}}
+        self.dataset: dict[str, dict[str, Any]] = {_SUBSET: {}}
         for split, questions in self._questions.items():
             asked = [{"id": question.question_id, "text": question.text} for question in questions]
             self.dataset[_SUBSET][split] = {
@@ -141,4 +144,5 @@ def _apart(scores: np.ndarray) -> list[float]:
     apart = scores.astype(np.float32)
     for place in range(1, len(apart)):
         apart[place] = min(apart[place], np.nextafter(apart[place - 1], np.float32(-np.inf)))
-    return apart.tolist()
+    listed: list[float] = apart.tolist()
+    return listed

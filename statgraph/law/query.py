@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from statgraph.errors import UsageError, unknown_name
 from statgraph.law.validity import TODAY, asked_day
@@ -26,6 +26,14 @@ class Ranked(NamedTuple):
 
     rows: np.ndarray
     scores: np.ndarray
+
+
+class Ranks(Protocol):
+    """What can be measured: a retriever, an ensemble, or another ranking of the same articles."""
+
+    def rank(self, questions: Sequence[str], k: int, /) -> list[Ranked]:
+        """Return the best `k` articles for each question."""
+        ...
 
 
 class Judged(Ranked):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -140,7 +141,7 @@ class ArticleStore:
         article_id, title, text, path, *named = self._fields(row)[:6]
         return StoredArticle(article_id, title, text, tuple(path), *named)
 
-    def _fields(self, row: int) -> list:
+    def _fields(self, row: int) -> list[Any]:
         """Return the fields of an article as they were written; those without addresses end before them."""
         with reading(f"{self._path}:{row + 1}"):
             start, end = int(self._offsets[row]), int(self._offsets[row + 1])

@@ -258,7 +258,7 @@ def _link_large_file(source: str, target: str) -> None:
     (link_file if large else shutil.copy2)(Path(source).resolve(), Path(target))
 
 
-def link_file(source: Path, target: Path) -> None:
+def link_file(source: Path | str, target: Path | str) -> None:
     """Link a file, or copy it where the disk has no links."""
     try:
         os.link(source, target, follow_symlinks=False)

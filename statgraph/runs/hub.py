@@ -6,6 +6,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from statgraph.errors import RunError, UsageError, checked, reason_of
 
@@ -36,7 +37,7 @@ class HubAddress:
         return cls(**match.groupdict())
 
 
-def local_run(run: object) -> Path:
+def local_run(run: Any) -> Path:
     """Return the folder of a run: its `folder`, the one named, or the copy of `hf://OWNER/NAME` in the hub's cache,
     downloaded where it is not there yet. Python files stay behind.
 

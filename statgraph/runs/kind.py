@@ -72,7 +72,7 @@ class SystemKind:
         """Return what an ensemble's signal by the vectors of such a run is: zero-shot, from the law, or trained."""
         raise NotImplementedError
 
-    def rehearsed(self, corpus: Corpus, config: RunConfig) -> list:
+    def rehearsed(self, corpus: Corpus, config: RunConfig) -> list[Any]:
         """Return one step of each stage of a training, taken with a tiny model; UsageError if the kind trains no
         transformer of its own."""
         if not self.rehearsal:
@@ -80,7 +80,8 @@ class SystemKind:
                 f"{option('dry-run')}: '{config.system}' is no system of its own transformer; "
                 f"name one, such as {option('system')} qabisar"
             )
-        return load(self.rehearsal)(corpus, config)
+        steps: list[Any] = load(self.rehearsal)(corpus, config)
+        return steps
 
     def ranker(self, run: Any, articles: Any, *, device: str, precision: str, engine: Any = None) -> Any:
         """Return what ranks the articles of a run (`statgraph.retrieval.search.ranker.Ranker`); RunError if a part is
@@ -111,4 +112,5 @@ class SystemKind:
 
 def kind_of(config: RunConfig) -> SystemKind:
     """Return the kind of the system that a configuration describes."""
-    return KINDS.load("student" if config.student.epochs else config.retriever)()
+    kind: SystemKind = KINDS.load("student" if config.student.epochs else config.retriever)()
+    return kind

@@ -47,12 +47,12 @@ def own_corpus(run: RunFolder) -> Corpus:
                 if len(row) == 4:
                     questions.append(Question(row[0], row[1], _TRAIN, tuple(row[2]), {SET_KEY: row[3]}))
                 else:
-                    citing.append(CitingText(*row[:3], tuple(row[3]), *row[4:]))
-    about = {name: str(run.data.get(name, "unknown")) for name in ("licence", "source")}
+                    citing.append(CitingText(row[0], row[1], row[2], tuple(row[3]), *row[4:]))
     return Corpus(
         run.corpus.name,
         run.corpus.language,
-        **about,
+        licence=str(run.data.get("licence", "unknown")),
+        source=str(run.data.get("source", "unknown")),
         articles=in_order(_article(of, store.validity(row), store.addresses(row)) for row, of in enumerate(store)),
         questions=tuple(questions),
         citing=tuple(citing),

@@ -6,8 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
 
 from statgraph import artifacts
+
+if TYPE_CHECKING:
+    from statgraph.runs.run import RunFolder
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +36,11 @@ class Part:
     def __fspath__(self) -> str:
         return self.name
 
-    def __get__(self, run, owner=None):
+    @overload
+    def __get__(self, run: None, owner: type[RunFolder]) -> Part: ...
+    @overload
+    def __get__(self, run: RunFolder, owner: type[RunFolder]) -> Path: ...
+    def __get__(self, run: RunFolder | None, owner: type[RunFolder]) -> Part | Path:
         return self if run is None else run.folder / self.name
 
     def is_in(self, folder: Path) -> bool:
@@ -40,14 +48,14 @@ class Part:
         path = folder / self.name
         return path.exists() or artifacts.partial_beside(path).exists()
 
-    def settings(self, config: Mapping[str, object]) -> Iterator[str]:
+    def settings(self, config: Mapping[str, Any]) -> Iterator[str]:
         """Yield the groups and settings that it is made with under a configuration, as JSON holds it."""
         for name, switches in self.uses.items():
             if not switches or any(_is_on(config, switch) for switch in switches):
                 yield name
 
 
-def _is_on(config: Mapping[str, object], setting: str) -> bool:
+def _is_on(config: Mapping[str, Any], setting: str) -> bool:
     group, _, name = setting.partition(".")
     return config.get(group, {}).get(name) not in (None, 0, False, "none")
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from statgraph._version import __version__
 
@@ -42,7 +43,7 @@ def published_path(path: Path) -> str:
     return str(resolved.relative_to(Path.cwd())) if resolved.is_relative_to(Path.cwd()) else resolved.name
 
 
-def published(value: object) -> object:
+def published(value: Any) -> Any:
     """Return JSON values with each absolute path (after `name=`, too) as `published_path` has it."""
     if isinstance(value, Mapping):
         return {key: published(part) for key, part in value.items()}
@@ -56,9 +57,9 @@ def published(value: object) -> object:
 
 def _installed_commit() -> str:
     with suppress(metadata.PackageNotFoundError, ValueError, KeyError):
-        return json.loads(metadata.distribution("statgraph").read_text("direct_url.json") or "{}")["vcs_info"][
-            "commit_id"
-        ]
+        origin = json.loads(metadata.distribution("statgraph").read_text("direct_url.json") or "{}")
+        installed: str = origin["vcs_info"]["commit_id"]
+        return installed
     return ""
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from statgraph import artifacts
 from statgraph.config import RunConfig
@@ -19,7 +20,6 @@ from statgraph.runs.kind import SystemKind, kind_of
 from statgraph.settings import overlaid
 
 FORMAT = 2  # of the manifest
-_TEXTS = ("name", "language", "content_hash")
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,10 @@ class RunFolder:
     data: Mapping[str, object] = field(default_factory=dict)
     backbone_licences: Mapping[str, str | None] = field(default_factory=dict)
     processes: int | None = None
-    steps: tuple[Mapping[str, object], ...] = ()
+    steps: tuple[Mapping[str, Any], ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     commit: str | None = None
-    updates: tuple[Mapping[str, object], ...] = ()
+    updates: tuple[Mapping[str, Any], ...] = ()
     final: str = ""
     keeps_test: bool = False
     teacher: str = ""
@@ -119,7 +119,7 @@ class RunFolder:
         return cls.from_dict(folder, artifacts.read_object(path))
 
     @classmethod
-    def from_dict(cls, folder: Path, manifest: Mapping[str, object]) -> RunFolder:
+    def from_dict(cls, folder: Path, manifest: Mapping[str, Any]) -> RunFolder:
         """Return the run that `to_dict` made a manifest of.
 
         Raises:
@@ -134,17 +134,19 @@ class RunFolder:
             corpus, settings = manifest["corpus"], dict(manifest["config"])
             facts = {name: manifest[name] for name in _FACTS if name in manifest}
             facts |= {name: tuple(facts.get(name, ())) for name in ("steps", "updates")}
-            facts["corpus"] = CorpusFacts(*(corpus[key] for key in _TEXTS), corpus.get("articles"))
+            facts["corpus"] = CorpusFacts(
+                corpus["name"], corpus["language"], corpus["content_hash"], corpus.get("articles")
+            )
         try:
             config = overlaid(RunConfig(), settings, place=str(path))
         except UsageError as error:
             raise damaged_run(marked(error)) from None
         return cls(folder, config, **facts)
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the manifest, as JSON values; facts that the run does not have are left out."""
         facts = {name: getattr(self, name) for name in _FACTS}
-        return artifacts.as_json(
+        manifest: dict[str, Any] = artifacts.as_json(
             {
                 "format": FORMAT,
                 "config": self.config.to_dict(),
@@ -153,6 +155,7 @@ class RunFolder:
             }
             | {name: value for name, value in facts.items() if value}
         )
+        return manifest
 
     def write(self) -> None:
         """Write the manifest, which makes the run a finished one: it comes last."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from statgraph._version import __version__
 from statgraph.graph.relations import HEADING, QUESTION
@@ -54,13 +55,13 @@ def hit_answers(
             **vars(hit) | excerpt(hit.text, hit.passage, most=MAX_SHOWN),
             words=words[place],
             headings=_path_links(hit.path),
-            explanation=explanations and explanation_answer(explanations[place]),
+            explanation=explanation_answer(explanations[place]) if explanations else None,
         )
         for place, hit in enumerate(found)
     ]
 
 
-def excerpt(text: str, passage: tuple[int, int] | None, *, most: int) -> dict[str, object]:
+def excerpt(text: str, passage: tuple[int, int] | None, *, most: int) -> dict[str, Any]:
     """Return `text` and `passage` of a hit: the whole text if it has at most `most` characters, else as many of them
     around the passage."""
     start, end = passage or (0, 0)
@@ -155,7 +156,7 @@ def _graph_node(loaded_run: LoadedRun, node: Node, hops: int) -> schemas.GraphNo
     else:
         outline = loaded_run.outlines[row]
         node_id, title = outline.article_id, outline.title
-    return schemas.GraphNode(id=f"{kind}:{node_id}", kind=kind, title=title, hops=hops)
+    return schemas.GraphNode.model_validate({"id": f"{kind}:{node_id}", "kind": kind, "title": title, "hops": hops})
 
 
 def _path_links(path: Sequence[str]) -> list[schemas.HeadingLink]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -37,7 +38,7 @@ async def _nothing() -> None:
     pass
 
 
-def create_app(state: ServiceState, load: Callable[[], Awaitable[None]] = _nothing) -> FastAPI:
+def create_app(state: ServiceState, load: Callable[[], Coroutine[Any, Any, None]] = _nothing) -> FastAPI:
     """Return the application; it answers 503 until a run is opened.
 
     `load` opens the run, and others after it: it is called when the application starts, which does not wait for it, and
@@ -74,12 +75,12 @@ def create_app(state: ServiceState, load: Callable[[], Awaitable[None]] = _nothi
     app.add_middleware(RequestLog, metrics=state.metrics, log_questions=config.log_questions)
     app.add_middleware(SecurityHeaders)
     made = app.openapi
-    app.openapi = lambda: add_problem_schema(made())
+    app.openapi = lambda: add_problem_schema(made())  # type: ignore[method-assign]  # as FastAPI's guide does
     return app
 
 
 class _PageFiles(StaticFiles):
-    def file_response(self, *arguments, **options) -> Response:
+    def file_response(self, *arguments: Any, **options: Any) -> Response:
         answer = super().file_response(*arguments, **options)
         answer.headers.update(_REVALIDATED)
         return answer

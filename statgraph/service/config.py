@@ -47,7 +47,7 @@ class PageConfig:
     contact: str = ""
     language: str | None = setting(None, choices=LANGUAGES)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_settings(self, "page")
         if self.contact and not (_MAIL.fullmatch(self.contact) or _SITE.fullmatch(self.contact)):
             raise UsageError(
@@ -64,8 +64,8 @@ class PageConfig:
 
     @property
     def logo_type(self) -> str:
-        """Return the media type of the logo."""
-        return LOGO_TYPES[self.logo.suffix.lower()]
+        """Return the media type of the logo; blank without one."""
+        return "" if self.logo is None else LOGO_TYPES[self.logo.suffix.lower()]
 
     @staticmethod
     def _check_logo(logo: Path) -> None:
@@ -114,7 +114,7 @@ class ServiceConfig:
     max_feedback: int = setting(256 * 2**20, at_least=0)
     retry_after_s: int = setting(1, at_least=0)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_settings(self, "service")
         if self.editable and not self.token:
             raise UsageError(

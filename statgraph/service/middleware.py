@@ -144,7 +144,7 @@ _LOG = logging.getLogger("statgraph.service")
 class Metrics:
     """What `/metrics` reports; a registry of its own for each service."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
         self.requests = Counter(
             "statgraph_requests", "Requests answered.", ["method", "route", "status"], registry=registry

@@ -79,9 +79,9 @@ def invalid_field(error: Mapping[str, Any], *, content_type: str) -> dict[str, s
     return {"place": place, "detail": detail}
 
 
-def documented(*statuses: int) -> dict[int | str, dict]:
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return FastAPI's `responses` for these errors and for those that any request may meet."""
-    responses: dict[int | str, dict] = {
+    responses: dict[int | str, dict[str, Any]] = {
         status: {"description": _MEANINGS[status], "content": {MEDIA_TYPE: {"schema": _REFERENCE}}}
         for status in sorted({*statuses, *EVERYWHERE})
     }
@@ -90,7 +90,7 @@ def documented(*statuses: int) -> dict[int | str, dict]:
     return responses
 
 
-def add_problem_schema(document: dict) -> dict:
+def add_problem_schema(document: dict[str, Any]) -> dict[str, Any]:
     """Return an OpenAPI document that defines what the errors refer to."""
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
     problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")

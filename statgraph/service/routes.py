@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi import Query as QueryParameter
@@ -24,7 +24,8 @@ from statgraph.service.state import OpenRun, ServiceState
 
 async def service_state(request: Request) -> ServiceState:
     """Return what `create_app` was given."""
-    return request.app.state.service
+    state: ServiceState = request.app.state.service
+    return state
 
 
 async def open_run(request: Request) -> AsyncIterator[OpenRun]:
@@ -180,7 +181,7 @@ async def metrics(state: State) -> Response:
     return Response(generate_latest(state.metrics.registry), media_type=CONTENT_TYPE_LATEST)
 
 
-async def _edited(state: ServiceState, run: LoadedRun, **edits: object) -> schemas.Changed:
+async def _edited(state: ServiceState, run: LoadedRun, **edits: Any) -> schemas.Changed:
     def change() -> None:
         from statgraph.systems.updating.editing import edit_run  # loads what trains
 
@@ -190,7 +191,7 @@ async def _edited(state: ServiceState, run: LoadedRun, **edits: object) -> schem
     return schemas.Changed(articles=len(state.current.loaded_run))
 
 
-def _limits(run: LoadedRun, asked: schemas.SearchRequest) -> dict[str, object]:
+def _limits(run: LoadedRun, asked: schemas.SearchRequest) -> dict[str, Any]:
     """Return the limits that a request gives, with the path of a heading in place of its id."""
     given = {name: value for name in LIMITS if (value := getattr(asked, name)) is not None}
     return given | {name: run.heading_path(given[name]) for name in given if LIMITS[name].kind == PATH}

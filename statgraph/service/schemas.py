@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
@@ -32,7 +32,7 @@ class _Asked(BaseModel):
 
 
 # By kind of a limit: its type, default and bounds in a request, and what its description adds.
-_LIMIT_KINDS = {
+_LIMIT_KINDS: dict[str, tuple[Any, dict[str, Any], str]] = {
     COUNT: (int, {"ge": 1, "le": MAX_K}, "."),
     TEXTS: (list[str], {"max_length": MAX_CODES}, ", or any of several."),
     PATH: (str | None, {"default": None, "max_length": MAX_ID}, ", by its id."),
@@ -40,20 +40,26 @@ _LIMIT_KINDS = {
 }
 
 
-def _limit_fields() -> Iterator[tuple[str, tuple[object, object]]]:
+def _limit_fields() -> Iterator[tuple[str, Any]]:
     for name, limit in LIMITS.items():
         kind, bounds, note = _LIMIT_KINDS[limit.kind]
         yield name, (kind, Field(**{"default": limit.default} | bounds, description=limit.help + note))
 
 
-SearchRequest = create_model(
-    "SearchRequest",
-    __base__=_Asked,
-    __doc__="A question, and which articles to search.",
-    question=(QuestionText, Field(examples=["Who gets the deposit back?"])),
-    **dict(_limit_fields()),
-    explain=(bool, Field(False, description="Whether to explain why each hit was found, if the run can.")),
-)
+if TYPE_CHECKING:
+
+    class SearchRequest(_Asked):
+        question: str
+        explain: bool
+else:
+    SearchRequest = create_model(
+        "SearchRequest",
+        __base__=_Asked,
+        __doc__="A question, and which articles to search.",
+        question=(QuestionText, Field(examples=["Who gets the deposit back?"])),
+        **dict(_limit_fields()),
+        explain=(bool, Field(False, description="Whether to explain why each hit was found, if the run can.")),
+    )
 
 
 class FeedbackRequest(_Asked):

@@ -10,6 +10,7 @@ import socket
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
@@ -165,7 +166,7 @@ def _reload_signal() -> asyncio.Event:
 
 def _server(app: FastAPI, config: ServiceConfig) -> uvicorn.Server:
     log_as_json_lines()
-    stalled: set[tuple] = set()
+    stalled: set[tuple[Any, Any]] = set()
 
     async def close_stalled() -> None:
         """Close the connections on which no request has begun since the last call."""

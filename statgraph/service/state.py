@@ -152,6 +152,7 @@ class ServiceState:
                 raise ProblemError(409, on_command_line(error)) from None
             except OSError as error:
                 raise ProblemError(507, f"the run cannot be written ({error.strerror})") from None
+            assert self.reopen is not None  # without it `require_editable` refuses
             await self.reopen()
 
     async def search(self, run: OpenRun, query: Query) -> list[Hit]:

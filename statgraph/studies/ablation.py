@@ -7,6 +7,7 @@ import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -212,17 +213,18 @@ def _reduced(part: _Part, without: str, config: RunConfig) -> _Part:
 def _misreading(signal: Signal, without: str) -> Signal:
     """Return a signal that counts words without correcting them or without doubting itself, or one of an untrained
     encoder that takes nothing from questions; others as they are."""
-    signal = copy.copy(signal)
+    changed: Any = copy.copy(signal)  # what it has depends on its class
     if without == DOUBT:
-        signal.doubt = 0.0
-    elif without == TYPING and signal.bm25 is not None:
-        signal.bm25 = copy.copy(signal.bm25)
-        signal.bm25.reader = None
+        changed.doubt = 0.0
+    elif without == TYPING and changed.bm25 is not None:
+        changed.bm25 = copy.copy(changed.bm25)
+        changed.bm25.reader = None
     elif without == CENTRING:
-        signal.centre = Centre()
-        if signal.member is not None:
-            signal.member = _misreading(signal.member, without)
-    return signal
+        changed.centre = Centre()
+        if changed.member is not None:
+            changed.member = _misreading(changed.member, without)
+    misreading: Signal = changed
+    return misreading
 
 
 def held_out_features(

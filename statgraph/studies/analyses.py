@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from statgraph.evaluation.metrics import QUALITY
 from statgraph.law.records import Corpus
 from statgraph.retrieval.lexical.analysis import analyser
 from statgraph.studies.spec import GRID, SIMILARITY
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 SHOWN_ARTICLES = 200
 DISTANCES = (1, 2, 5, 10, 50, 100)
@@ -31,10 +35,10 @@ def article_similarity(corpus: Corpus, picture: Path) -> dict[str, object]:
 
     texts = [article.text for article in corpus.articles]
     vectors = TfidfVectorizer(analyzer=analyser(corpus.language)).fit_transform(texts)  # (articles, terms), unit rows
-    by_code: dict[str, list[int]] = {}
+    rows_of: dict[str, list[int]] = {}
     for row, article in enumerate(corpus.articles):
-        by_code.setdefault(article.code, []).append(row)
-    codes = [np.array(sorted(rows, key=lambda row: corpus.articles[row].order)) for rows in by_code.values()]
+        rows_of.setdefault(article.code, []).append(row)
+    codes = [np.array(sorted(rows, key=lambda row: corpus.articles[row].order)) for rows in rows_of.values()]
     pairs = {}
     for distance in DISTANCES:
         left = np.concatenate([rows[:-distance] for rows in codes])
@@ -60,7 +64,7 @@ def article_similarity(corpus: Corpus, picture: Path) -> dict[str, object]:
     return {"analysis": SIMILARITY, "by_code": by_code}
 
 
-def _similarity_lines(values: Mapping) -> list[str]:
+def _similarity_lines(values: Mapping[str, Any]) -> list[str]:
     """Return the means over all pairs, from how many each code has and their mean."""
     lines = [
         "Mean cosine similarity of the TF-IDF vectors of the articles' own text (headings left out). Distance: places "
@@ -85,7 +89,7 @@ def bm25_over_grid(corpus: Corpus, picture: Path) -> dict[str, object]:
     return {**about, "by_question": kept}
 
 
-def _grid_lines(values: Mapping) -> list[str]:
+def _grid_lines(values: Mapping[str, Any]) -> list[str]:
     """Return the means over the questions at each point of a grid, and the best point."""
     k1s, bs = tuple(values["k1s"]), tuple(values["bs"])
     means = {
@@ -107,7 +111,7 @@ def _grid_lines(values: Mapping) -> list[str]:
 # From a corpus, and the file of a picture, to JSON values.
 ANALYSES = {SIMILARITY: article_similarity, GRID: bm25_over_grid}
 # From the values of each code or question to the lines that follow from them.
-LINES: Mapping[str, Callable[[Mapping], list[str]]] = {SIMILARITY: _similarity_lines, GRID: _grid_lines}
+LINES: Mapping[str, Callable[[Mapping[str, Any]], list[str]]] = {SIMILARITY: _similarity_lines, GRID: _grid_lines}
 
 
 def _unequal(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -116,7 +120,9 @@ def _unequal(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return left, right
 
 
-def _by_code(vectors, code_of: np.ndarray, left: np.ndarray, right: np.ndarray) -> dict[str, tuple[float, int]]:
+def _by_code(
+    vectors: csr_matrix, code_of: np.ndarray, left: np.ndarray, right: np.ndarray
+) -> dict[str, tuple[float, int]]:
     """Return for each code of a pair's first article (the mean cosine of these pairs, how many there are)."""
     cosines = np.asarray(vectors[left].multiply(vectors[right]).sum(axis=1)).ravel()
     return {

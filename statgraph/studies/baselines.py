@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from statgraph.encoders.article_text import PATH_SEPARATOR, article_texts
 from statgraph.evaluation.metrics import DEPTH, QUALITY, question_metrics
-from statgraph.law.query import Ranked
+from statgraph.law.query import Ranked, Ranks
 from statgraph.law.records import Corpus
 from statgraph.retrieval.lexical.analysis import analyser, question_analyser
 from statgraph.retrieval.lexical.bm25 import best_rows, idf
@@ -19,11 +20,15 @@ from statgraph.retrieval.ranking.features import OF_CITED, OF_CITING, OF_SECTION
 from statgraph.retrieval.ranking.learnt import ranked
 from statgraph.retrieval.search.ensemble_run import read_ensemble
 from statgraph.retrieval.search.retriever import Retriever
+from statgraph.runs.run import RunFolder
 from statgraph.studies.ablation import AblationRuns, held_out_features
 from statgraph.studies.running import Alone, CorpusRuns, PlannedRun, best_bm25
 from statgraph.studies.store import RunResult
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.learning import questions_to_learn_from
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 _SPLIT = "dev"
 _AT_ONCE = 64
@@ -37,6 +42,8 @@ _COMMON, _FEW = 0.1, 10  # a term of more of the articles is no feedback, as in 
 _PENALTIES = (0.01, 0.1, 1.0, 10.0)
 _HARD, _NEGATIVES, _FOLDS = 200, 20, 5
 
+# A ranker, what dev chose for it, its run, and whether that was resumed.
+Made = tuple[Ranks, Mapping[str, object], RunFolder, bool]
 Score = Callable[[Sequence[str]], np.ndarray]  # from questions to (questions, articles) float32
 
 
@@ -74,11 +81,11 @@ class WordCounts:
         self.holding = np.diff(self.whole.tocsc().indptr)  # (terms,) articles that hold the term
         self._idf = idf(len(texts["text"]), self.holding).astype(np.float32)
 
-    def asked(self, questions: Sequence[str]):
+    def asked(self, questions: Sequence[str]) -> csr_matrix:
         """Return how often each question has each term, (questions, terms) sparse."""
         return self._asked.transform(questions)
 
-    def weights(self, *, k1: float, b: float, **of_fields: float):
+    def weights(self, *, k1: float, b: float, **of_fields: float) -> csr_matrix:
         """Return BM25's weight of each term in each article, (terms, articles) sparse. With weights `of_fields` a term
         occurs as often as the weighted sum over the fields says, each for its own length (BM25F: Robertson and Zaragoza
         2009, section 3.6)."""
@@ -87,7 +94,9 @@ class WordCounts:
         total.data = total.data / (k1 + total.data) * self._idf[total.indices]
         return total.T.tocsr()
 
-    def expanded(self, asked, scores: np.ndarray, *, articles: int, terms: int, weight: float):
+    def expanded(
+        self, asked: csr_matrix, scores: np.ndarray, *, articles: int, terms: int, weight: float
+    ) -> csr_matrix:
         """Return the questions with the terms of their best articles, RM3 (Abdul-Jaleel et al. 2004)."""
         from scipy.sparse import csr_matrix, diags, vstack
 
@@ -115,7 +124,8 @@ class LinearRanker:
 
     def scores(self, candidates: Features) -> np.ndarray:
         """Return the score of each candidate, (candidates,) float32."""
-        return self.contributions(candidates).sum(axis=1)
+        scores: np.ndarray = self.contributions(candidates).sum(axis=1)
+        return scores
 
     def contributions(self, candidates: Features) -> np.ndarray:
         """Return what each feature adds to the score and, last, 0 for every candidate, (candidates, features + 1)."""
@@ -134,19 +144,19 @@ class BaselineRuns(CorpusRuns):
         about = self._about(planned, run, resumed) | {"chosen": dict(chosen)}
         return RunResult(self._metrics_of(ranker), about)
 
-    def quality(self, ranker) -> float:
+    def quality(self, ranker: Ranks) -> float:
         """Return the mean ranking quality of a ranker over the dev questions."""
         questions = self.corpus.split(_SPLIT)
         rankings = [each.rows for each in ranker.rank([question.text for question in questions], DEPTH)]
         labels = self.corpus.label_rows(questions)
         return float(question_metrics(rankings, labels, len(self.corpus.articles))[QUALITY].mean())
 
-    def best(self, grid: Mapping[str, Sequence], ranker: Callable[[Mapping], Score]) -> Scored:
+    def best(self, grid: Mapping[str, Sequence[float]], ranker: Callable[[Mapping[str, Any]], Score]) -> Scored:
         """Return the ranker that is best on dev by coordinate ascent: from the middle of the grid, one parameter after
         the other takes the value that is best beside the rest, until none changes."""
 
         @cache
-        def quality(values: tuple) -> float:
+        def quality(values: tuple[float, ...]) -> float:
             return self.quality(Scored(ranker(dict(zip(grid, values, strict=True))), {}))
 
         chosen, before = tuple(values[len(values) // 2] for values in grid.values()), None
@@ -159,7 +169,7 @@ class BaselineRuns(CorpusRuns):
         return Scored(ranker(named), named)
 
 
-def _fields(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions):
+def _fields(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions) -> Made:
     run, resumed = runs.trained(planned, options)
     words = WordCounts(runs.corpus, stop_words=run.config.bm25.stop_words)
     grid = {name: values for name, values in FIELDS.items() if name in (*words.fields, *_SHORT)}
@@ -167,15 +177,17 @@ def _fields(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions):
     return best, best.chosen, run, resumed
 
 
-def _feedback(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions):
+def _feedback(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions) -> Made:
     run, resumed = runs.trained(planned, options)
     words = WordCounts(runs.corpus, stop_words=run.config.bm25.stop_words)
     weights = words.weights(k1=run.config.bm25.k1, b=run.config.bm25.b)
 
-    def expanding(chosen: Mapping) -> Score:
+    def expanding(chosen: Mapping[str, Any]) -> Score:
         def score(questions: Sequence[str]) -> np.ndarray:
             asked = words.asked(questions)
-            return (words.expanded(asked, (asked @ weights).toarray(), **chosen) @ weights).toarray()
+            expanded = words.expanded(asked, (asked @ weights).toarray(), **chosen)
+            scores: np.ndarray = (expanded @ weights).toarray()
+            return scores
 
         return score
 
@@ -183,7 +195,13 @@ def _feedback(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions)
     return best, best.chosen, run, resumed
 
 
-def _fused(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions, grid: Mapping, fuse: Callable):
+def _fused(
+    runs: BaselineRuns,
+    planned: PlannedRun,
+    options: TrainingOptions,
+    grid: Mapping[str, Sequence[float]],
+    fuse: Callable[..., np.ndarray],
+) -> Made:
     run, resumed = runs.trained(planned, options)
     tuned = best_bm25(runs.corpus, runs.store, heading_path=True, stop_words=False)
     words = WordCounts(runs.corpus, stop_words=False)
@@ -197,24 +215,24 @@ def _fused(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions, gr
     return best, {**best.chosen, **{f"bm25.{name}": value for name, value in tuned.items()}}, run, resumed
 
 
-def _reciprocal(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions):
+def _reciprocal(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions) -> Made:
     return _fused(runs, planned, options, RECIPROCAL, lambda one, other, k: _by_rank(one, k) + _by_rank(other, k))
 
 
-def _summed(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions):
+def _summed(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions) -> Made:
     return _fused(
         runs, planned, options, SUMMED, lambda one, other, share: share * _units(one) + (1 - share) * _units(other)
     )
 
 
-def _best_signal(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions):
+def _best_signal(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions) -> Made:
     run, resumed = runs.trained(planned, options)
     ensemble = read_ensemble(run, len(runs.corpus.articles), device=run.config.device)
     best = max(ensemble.signals, key=lambda signal: runs.quality(Alone(signal)))
     return Alone(best), {"signal": best.name}, run, resumed
 
 
-def _linear(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions):
+def _linear(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions) -> Made:
     """Return an ensemble with a linear ranker, and the penalty that is best on held-out training questions."""
     ensembles = AblationRuns(runs.corpus, runs.split, runs.store, runs.corpus_folder, runs.keep)
     trained = ensembles.ensemble_of(planned, options)
@@ -229,7 +247,12 @@ def _linear(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions):
 
         scores = [np.zeros(0)] * len(questions)
         for learnt, unseen in GroupKFold(_FOLDS).split(groups, groups=groups):
-            ranker = linear_ranker(*([part[place] for place in learnt] for part in (features, labels, base)), penalty)
+            ranker = linear_ranker(
+                [features[place] for place in learnt],
+                [labels[place] for place in learnt],
+                [base[place] for place in learnt],
+                penalty,
+            )
             for place in unseen:
                 scores[place] = ranker.scores(features[place])
         rankings = ranked(features, scores)
@@ -241,7 +264,7 @@ def _linear(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions):
     return ensemble, {"C": penalty}, trained.run, False
 
 
-BASELINES: Mapping[str, Callable] = {
+BASELINES: Mapping[str, Callable[[BaselineRuns, PlannedRun, TrainingOptions], Made]] = {
     "fields": _fields,
     "feedback": _feedback,
     "reciprocal": _reciprocal,
@@ -252,7 +275,7 @@ BASELINES: Mapping[str, Callable] = {
 
 
 def linear_ranker(
-    features: Sequence[Features], labels: Sequence[np.ndarray], base: Sequence[np.ndarray], penalty: float
+    features: Sequence[Features], labels: Sequence[Sequence[int]], base: Sequence[np.ndarray], penalty: float
 ) -> LinearRanker:
     """Return the ranker that logistic regression learns from pairs of a question's candidates, one that answers and one
     that does not, drawn from those with the best `base` scores; questions count alike. `penalty` is sklearn's C.
@@ -284,7 +307,7 @@ def linear_ranker(
 
 def _bm25(words: WordCounts, parameters: Mapping[str, float]) -> Score:
     @lru_cache(maxsize=1)  # tuning makes many of these matrices, and uses each at once
-    def weights():
+    def weights() -> csr_matrix:
         return words.weights(**parameters)
 
     return lambda questions: (words.asked(questions) @ weights()).toarray()
@@ -305,7 +328,7 @@ def _in_parts(score: Score, questions: Sequence[str]) -> Iterator[np.ndarray]:
         yield from score(questions[start : start + _AT_ONCE])
 
 
-def _shortened(counts, b: float):
+def _shortened(counts: csr_matrix, b: float) -> csr_matrix:
     """Return the counts (articles, terms) divided by 1 - b + b times the article's length in mean lengths."""
     from scipy.sparse import diags
 
@@ -326,4 +349,5 @@ def _by_rank(scores: np.ndarray, k: int) -> np.ndarray:
 def _units(scores: np.ndarray) -> np.ndarray:
     """Return the scores of each question from 0, its lowest, to 1, its best."""
     low, high = scores.min(axis=1, keepdims=True), scores.max(axis=1, keepdims=True)
-    return (scores - low) / np.maximum(high - low, 1e-12)
+    units: np.ndarray = (scores - low) / np.maximum(high - low, 1e-12)
+    return units

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -131,7 +132,9 @@ def stratum_table(spec: TableSpec, rows: Sequence[RowSummary], stratum: str) -> 
 
 def differences_table(rows: Sequence[RowSummary], stratum: str = ALL) -> list[str]:
     """Return the difference of each row from the one that it is compared with, over the questions of a stratum."""
-    compared = {(row.spec.name, row.against): row.differences[stratum] for row in rows if stratum in row.differences}
+    compared: dict[tuple[str, ...], Mapping[str, Comparison]] = {
+        (row.spec.name, row.against): row.differences[stratum] for row in rows if stratum in row.differences
+    }
     if not compared:
         return ["No two rows to compare yet."]
     return [_DIFFERENCES.format(adjusted=""), "", *_comparison_table(("row", "against"), compared)]
@@ -153,7 +156,7 @@ def time_table(rows: Sequence[RowSummary]) -> list[str]:
     return lines
 
 
-def draw_rows(spec: TableSpec, rows: Sequence[RowSummary], path) -> None:
+def draw_rows(spec: TableSpec, rows: Sequence[RowSummary], path: Path) -> None:
     """Draw the metrics of a table's figure as bars, in percent; the whiskers are one standard deviation over seeds."""
     values = {metric: [row.strata[ALL][metric] for row in rows] for metric in spec.figure}
     means = {metric: [100 * value.mean for value in by_row] for metric, by_row in values.items()}
@@ -194,6 +197,7 @@ def _body_by_set(spec: TableSpec, rows: Sequence[RowSummary]) -> list[str]:
     for title, stratum in parts.items():
         if not title.endswith(f": {ALL}"):
             lines += [f"## {title}", "", *stratum_table(spec, rows, stratum), ""]
+    compared: dict[tuple[str, ...], Mapping[str, Comparison]]
     against = dict.fromkeys(row.against for row in rows if row.differences)
     if against:
         lines += [f"## Differences from {', '.join(against)}", "", _ADJUSTED, ""]
@@ -203,7 +207,9 @@ def _body_by_set(spec: TableSpec, rows: Sequence[RowSummary]) -> list[str]:
     if any(row.best_signals for row in rows):
         lines += ["## Beside the best signal alone", "", f"{_SIGNALS} {_ADJUSTED}", ""]
         for title, stratum in parts.items():
-            best = {(row.spec.name,): row.best_signals[stratum] for row in rows if stratum in row.best_signals}
+            best: dict[tuple[str, ...], Mapping[str, tuple[str, Comparison]]] = {
+                (row.spec.name,): row.best_signals[stratum] for row in rows if stratum in row.best_signals
+            }
             signals = {name: [signal for signal, _ in pairs.values()] for name, pairs in best.items()}
             compared = {name: {metric: comparison for metric, (_, comparison) in best[name].items()} for name in best}
             table = _comparison_table(("row",), compared, adjusted=True, signals=signals)
@@ -214,8 +220,8 @@ def _body_by_set(spec: TableSpec, rows: Sequence[RowSummary]) -> list[str]:
 def _teachers(rows: Sequence[RowSummary]) -> list[str]:
     """Return a table of how alike student and teacher were in the last epoch of each row that noted it."""
     noted = {row.spec.name: [run.about.get("learning_curve") or [{}] for run in row.results.values()] for row in rows}
-    noted = {name: [curve[-1] for curve in curves] for name, curves in noted.items()}
-    shown = {name: last for name, last in noted.items() if all(_TEACHER[0] in record for record in last)}
+    ends = {name: [curve[-1] for curve in curves] for name, curves in noted.items()}
+    shown = {name: last for name, last in ends.items() if all(_TEACHER[0] in record for record in last)}
     if not shown:
         return []
     lines = [f"## Student and teacher\n\n{_TEACHER_NOTE}\n", *header(["row", *_TEACHER])]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from statgraph import artifacts
 from statgraph.errors import StatgraphError, on_command_line
@@ -92,7 +93,7 @@ def reproduce(
         spec = with_signal_rows(spec, kind_of(config).for_corpus(config, corpus))
     kind = AblationRuns if spec.ablation else BaselineRuns
     runs = kind(corpus, request.split, store, request.corpus_folder, request.keep_runs)
-    plan = {"seeds": request.seeds, "backbone": request.backbone, "settings": request.settings}
+    plan: dict[str, Any] = {"seeds": request.seeds, "backbone": request.backbone, "settings": request.settings}
     wanted = planned_runs(spec, only=request.only, **plan)
     problems = _carry_out(wanted, runs, display, on_line)
     results: dict[str, dict[int, RunResult]] = {}
@@ -125,7 +126,7 @@ def default_folder(request: Request, corpus_name: str) -> Path:
 
 
 def _carry_out(
-    wanted: Iterable[PlannedRun], runs: BaselineRuns | AblationRuns, display: Display, on_line: Callable[[str], None]
+    wanted: Sequence[PlannedRun], runs: BaselineRuns | AblationRuns, display: Display, on_line: Callable[[str], None]
 ) -> dict[str, StatgraphError]:
     """Carry out the runs that are missing; return why those failed that did, by run."""
     problems: dict[str, StatgraphError] = {}
@@ -146,7 +147,11 @@ def _carry_out(
 
 
 def _write_table(
-    request: Request, corpus: Corpus, results: Mapping[str, Mapping[int, RunResult]], missing, folder: Path
+    request: Request,
+    corpus: Corpus,
+    results: Mapping[str, Mapping[int, RunResult]],
+    missing: tuple[str, ...],
+    folder: Path,
 ) -> list[str]:
     """Write the table without the metrics that the corpus is too small for; return its main part."""
     n_articles = len(corpus.articles)

@@ -18,7 +18,7 @@ from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.contrib.tuning.bm25_grid import tuned_bm25
 from statgraph.errors import UsageError, option
-from statgraph.law.query import Ranked
+from statgraph.law.query import Ranked, Ranks
 from statgraph.law.records import MAIN_SET, Corpus
 from statgraph.retrieval.search.ensemble_run import read_ensemble
 from statgraph.retrieval.search.evaluating import SplitMetrics, sets_of_split
@@ -221,7 +221,7 @@ class CorpusRuns:
             signals[signal.name] = replace(alone, metrics=alone.metrics.only(COMPARED_BY_SET))
         return self._metrics_of(ensemble), signals
 
-    def _metrics_of(self, ranker: Retriever) -> SplitMetrics:
+    def _metrics_of(self, ranker: Ranks) -> SplitMetrics:
         """Return what a ranker finds for the questions of all sets."""
         return metrics_of_sets(ranker, self.corpus, self.split, self._given_away)
 

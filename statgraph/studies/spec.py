@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 from statgraph.errors import UsageError, option, unknown_name
 from statgraph.law.records import SPLITS
@@ -72,6 +73,9 @@ class TableSpec:
         return "" if other == row.name else other
 
 
+Spec = TypeVar("Spec", RowSpec, TableSpec)
+
+
 def table_names() -> tuple[str, ...]:
     """Return the tables that can be made, by name."""
     return tuple(sorted(path.stem for path in SPECS.glob("*.yaml")))
@@ -128,7 +132,7 @@ def short_name(backbone: str) -> str:
     return Path(backbone.rpartition(":")[2]).name
 
 
-def table_of(name: str, values: Mapping) -> TableSpec:
+def table_of(name: str, values: Mapping[str, Any]) -> TableSpec:
     """Return the spec that a mapping of its fields holds, its rows as mappings of theirs.
 
     Raises:
@@ -139,7 +143,7 @@ def table_of(name: str, values: Mapping) -> TableSpec:
     return _filled(TableSpec, {"name": name, **values})
 
 
-def row_of(values: Mapping) -> RowSpec:
+def row_of(values: Mapping[str, Any]) -> RowSpec:
     """Return the spec of a row that a mapping of its fields holds.
 
     Raises:
@@ -151,10 +155,11 @@ def row_of(values: Mapping) -> RowSpec:
     return _filled(RowSpec, values)
 
 
-def _filled(kind: type, values: Mapping):
+def _filled(kind: type[Spec], values: Mapping[str, Any]) -> Spec:
     unknown = sorted(values.keys() - {item.name for item in fields(kind)})
     if unknown:
         raise ValueError(
             f"{kind.__name__}: '{unknown[0]}' is not a key; it has {', '.join(f.name for f in fields(kind))}"
         )
-    return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in values.items()})
+    filled: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+    return kind(**filled)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,7 @@ class RunResult:
     each signal of an ensemble alone."""
 
     metrics: SplitMetrics
-    about: dict
+    about: dict[str, Any]
     signals: Mapping[str, SplitMetrics] = field(default_factory=dict)
 
     def mean(self, metric: str, stratum: str = "all") -> float:
@@ -43,9 +44,10 @@ class RunResult:
 
     def values(self, metric: str, stratum: str = "all") -> np.ndarray:
         """Return a metric of each question of a stratum, (questions,) float64."""
-        return self.metrics.metrics[metric][self.metrics.masks[stratum]]
+        values: np.ndarray = self.metrics.metrics[metric][self.metrics.masks[stratum]]
+        return values
 
-    def to_dict(self, shared: Mapping = NOTHING_SHARED) -> dict[str, object]:
+    def to_dict(self, shared: Mapping[str, Any] = NOTHING_SHARED) -> dict[str, object]:
         """Return the result as JSON values; question ids and strata that equal those `shared` are left out."""
 
         def own(metrics: SplitMetrics) -> dict[str, object]:
@@ -55,7 +57,7 @@ class RunResult:
         return {**self.about, "questions": own(self.metrics), **({"signals": signals} if signals else {})}
 
     @classmethod
-    def from_dict(cls, saved: Mapping, shared: Mapping = NOTHING_SHARED) -> RunResult:
+    def from_dict(cls, saved: Mapping[str, Any], shared: Mapping[str, Any] = NOTHING_SHARED) -> RunResult:
         """Return the result that `to_dict` saved."""
         about = {key: value for key, value in saved.items() if key not in ("questions", "signals")}
         signals = {

@@ -11,9 +11,9 @@ import numpy as np
 from statgraph.evaluation.metrics import QuestionMetrics
 from statgraph.evaluation.significance import Comparison, Estimate, compare, mean_estimate
 from statgraph.law.citations.named_articles import NamedArticles
+from statgraph.law.query import Ranks
 from statgraph.law.records import MAIN_SET, Corpus, Question
 from statgraph.retrieval.search.evaluating import SplitMetrics, sets_of_split, split_metrics
-from statgraph.retrieval.search.retriever import Retriever
 from statgraph.studies.spec import RowSpec, TableSpec
 from statgraph.studies.store import RunResult
 
@@ -113,7 +113,7 @@ def _folded(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def metrics_of_sets(retriever: Retriever, corpus: Corpus, split: str, given_away: GivenAway) -> SplitMetrics:
+def metrics_of_sets(retriever: Ranks, corpus: Corpus, split: str, given_away: GivenAway) -> SplitMetrics:
     """Return the metrics of a retriever for every question of a split, set by set, the main set first.
 
     The strata, those of `given_away` among them, have their own names in the main set, so that "all" is all of the main
@@ -200,5 +200,7 @@ def _beside_best_signal(runs: Sequence[RunResult], metric: str, stratum: str) ->
 
 
 def _comparison(baseline: Sequence[RunResult], runs: Sequence[RunResult], metric: str, stratum: str) -> Comparison:
-    sides = [[run.metrics.metrics.where(run.metrics.masks[stratum]) for run in side] for side in (baseline, runs)]
-    return compare(*sides, metric, np.random.default_rng(0))
+    before, after = (
+        [run.metrics.metrics.where(run.metrics.masks[stratum]) for run in side] for side in (baseline, runs)
+    )
+    return compare(before, after, metric, np.random.default_rng(0))

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 from statgraph import artifacts
 from statgraph.errors import RunError, UsageError, on_command_line, option
@@ -25,7 +26,6 @@ _TOLERANCE = 2e-6  # of a summary: the values by question are rounded
 _SUMMARY = ("seeds", "against", "differences", "intervals", "best_signals", "strata")
 _REMEDY = f"publish {VALUES} and {MARKDOWN} as 'statgraph reproduce' wrote them"
 _FIGURE = re.compile(r"\d+\.\d+")
-_RUN = re.compile(r"(.+), seed (\d+)")
 
 
 def write_values(path: Path, values: Mapping[str, object]) -> None:
@@ -37,7 +37,7 @@ def write_values(path: Path, values: Mapping[str, object]) -> None:
         staging.write_bytes(gzip.compress(text.encode("utf-8"), compresslevel=9, mtime=0))
 
 
-def read_values(path: Path) -> dict:
+def read_values(path: Path) -> dict[str, Any]:
     """Return the JSON object in a compressed file.
 
     Raises:
@@ -146,7 +146,7 @@ def check_table(name: str, path: Path) -> Checked:
     return Checked(sum(len(_FIGURE.findall(row)) for _, row in printed), tuple(problems))
 
 
-def _checked_analysis(values: Mapping, path: Path, markdown: Path) -> Checked:
+def _checked_analysis(values: Mapping[str, Any], path: Path, markdown: Path) -> Checked:
     """Compute the lines of a published analysis again from the values of its questions or codes, and compare them."""
     with artifacts.reading(path, _REMEDY):
         lines = LINES[values["analysis"]](values)
@@ -160,17 +160,17 @@ def _checked_analysis(values: Mapping, path: Path, markdown: Path) -> Checked:
     return Checked(sum(len(_FIGURE.findall(line)) for line in lines), tuple(problems))
 
 
-def read_table_values(values: Mapping) -> tuple[TableSpec, list[RowSummary], About]:
+def read_table_values(values: Mapping[str, Any]) -> tuple[TableSpec, list[RowSummary], About]:
     """Return the table that `table_values` saved, its rows computed from the measures of the runs."""
     spec = spec_of(values)
     results: dict[str, dict[int, RunResult]] = {}
     for name, run in values["runs"].items():
-        row, seed = _RUN.fullmatch(name).groups()
+        row, _, seed = name.rpartition(", seed ")
         results.setdefault(row, {})[int(seed)] = RunResult.from_dict(run, values.get("questions", {}))
     return spec, summaries(spec, results), about_of(values)
 
 
-def spec_of(values: Mapping) -> TableSpec:
+def spec_of(values: Mapping[str, Any]) -> TableSpec:
     """Return the spec of a saved table."""
     keys = {item.name for item in fields(TableSpec)} - {"name", "rows"}
     spec = table_of(values["table"], {key: values[key] for key in keys & values.keys()})
@@ -179,12 +179,15 @@ def spec_of(values: Mapping) -> TableSpec:
     return replace(spec, rows=tuple(map(row_of, saved)))
 
 
-def about_of(values: Mapping) -> About:
+def about_of(values: Mapping[str, Any]) -> About:
     """Return the facts above a saved table."""
-    return About(**{key: tuple(part) if isinstance(part, list) else part for key, part in values["about"].items()})
+    facts: dict[str, Any] = {
+        key: tuple(part) if isinstance(part, list) else part for key, part in values["about"].items()
+    }
+    return About(**facts)
 
 
-def _summaries(rows: Iterable[Mapping]) -> dict[str, object]:
+def _summaries(rows: Iterable[Mapping[str, Any]]) -> dict[str, object]:
     """Return what the summary of each row says of its runs, by the row's name."""
     return {row["name"]: {key: row[key] for key in _SUMMARY if key in row} for row in rows}
 
@@ -210,7 +213,7 @@ def _table_rows(markdown: str) -> list[tuple[int, str]]:
     return [(number, line) for number, line in enumerate(markdown.splitlines(), start=1) if line.startswith("|")]
 
 
-def _rounded(value: object) -> object:
+def _rounded(value: Any) -> Any:
     if isinstance(value, float):
         return round(value, SAVED_DECIMALS)
     if isinstance(value, Mapping):

@@ -112,7 +112,12 @@ def evidence_of(ensemble: Ensemble, questions: Sequence[str]) -> list[Evidence]:
 
 def fitted(lessons: Sequence[Lesson], fitted_on: str) -> Calibration:
     """Return the calibration of one or more laws, all counted alike; `off_topic` is that of the last."""
-    about, is_about, about_weights, hits, answers, hit_weights = ([] for _ in range(6))
+    about: list[np.ndarray] = []
+    is_about: list[bool] = []
+    about_weights: list[float] = []
+    hits: list[np.ndarray] = []
+    answers: list[np.ndarray] = []
+    hit_weights: list[float] = []
     for of_law in lessons:
         unit = of_law.off_topic_cosine
         for group, label in ((of_law.questions, True), (of_law.off_topic, False)):

@@ -19,7 +19,7 @@ from statgraph import artifacts
 from statgraph._version import __version__
 from statgraph.augmentation.law_questions import with_law_questions
 from statgraph.cache import cache_in, cached, share_files
-from statgraph.config import RunConfig
+from statgraph.config import RunConfig, Stage1Config, Stage2Config
 from statgraph.encoders.article_text import article_texts, citing_text, heading_texts, text_hashes
 from statgraph.encoders.backbone import EMBEDDED_E5
 from statgraph.encoders.biencoder import BiEncoder
@@ -99,7 +99,7 @@ def prepared_stages(job: Job) -> StageBuilder:
             sampler = block_sampler(config, graph)
     texts = article_texts(corpus.articles, heading_path=config.encoder.heading_path)
     encoders = _encoders(job, texts)
-    if graph is not None:
+    if graph is not None and sampler is not None:
         encoder = graph_encoder(config, graph, encoders).to(device)
         graph_model = GraphModel(encoder, sampler, whole_graph_block(graph))
     with clock.step("article inputs"):
@@ -161,7 +161,9 @@ def stage1_key(job: Job) -> str:
 
 def _train_graph(job: Job, stages: StageBuilder) -> np.ndarray:
     """Train the graph encoder and its student, write its side of the run, and return the articles' index vectors."""
-    config, clock, graph = job.config.stage2, job.clock, stages.graph
+    config, clock, graph, graph_model = job.config.stage2, job.clock, stages.graph, stages.graph_model
+    assert graph is not None
+    assert graph_model is not None
     with clock.step("stage 2"):
         stage2 = stages.stage2()
         trains_articles = config.train_encoders == "both"
@@ -183,12 +185,12 @@ def _train_graph(job: Job, stages: StageBuilder) -> np.ndarray:
     hashes = {node_type: hashes[node_type] for node_type in graph.node_types}
     inputs = GraphInputs(stage2.input_vectors(), hashes, job.corpus.split("train"), graph.citing)
     if job.world.is_first:
-        write_graph_encoder(stages.graph_model.encoder, job.folder / parts.GRAPH_ENCODER)
+        write_graph_encoder(graph_model.encoder, job.folder / parts.GRAPH_ENCODER)
         write_graph_inputs(inputs, job.folder / parts.GRAPH_INPUTS)
     return vectors
 
 
-def _schedule(stage) -> Schedule:
+def _schedule(stage: Stage1Config | Stage2Config) -> Schedule:
     return Schedule(stage.epochs, stage.warmup, stage.weight_decay, stage.patience, stage.decay, stage.clip)
 
 
@@ -294,4 +296,5 @@ def _one_step(stage: Stage, job: Job, *, clip: float) -> RehearsedStep:
         stage.weights_changed()
     if not np.isfinite(losses).all():
         raise ValueError(f"{stage.name}: the loss of a rehearsed step is {losses}")
-    return RehearsedStep(stage.name, *losses, time.perf_counter() - start)
+    first, second = losses
+    return RehearsedStep(stage.name, first, second, time.perf_counter() - start)

@@ -166,6 +166,7 @@ def _train_member(job: Job, name: str, folder: Path) -> None:
     finished, unfinished = job.world.json_from_first(lambda: [is_finished(folder), is_unfinished(folder)])
     if not finished:
         options = replace(job.options, resume=unfinished, measured=False)
+        assert job.train is not None
         job.train(job.corpus, member_config(job.config, name), folder, options)
 
 
@@ -176,8 +177,10 @@ def _led(
     ranker is not worse than it alone."""
     measure = measure_of(job.corpus, job.corpus.split("dev"))
     leader = leading_signal(ensemble, dev_candidates, measure)
-    for factor in FACTORS if leader is not None else ():
-        name, alone, together = leader
+    if leader is None:
+        return ensemble, dev_candidates
+    name, alone, together = leader
+    for factor in FACTORS:
         _write_weights(run, job.corpus.split("train"), ensemble.signals, {name: factor})
         ensemble = read_ensemble(run, len(job.corpus.articles), device=run.config.device)
         dev_candidates = candidates_of(ensemble, job.corpus.split("dev"))
@@ -293,7 +296,7 @@ def _compare_with_signals(
     for signal in ensemble.signals:
         scores = [candidates.column(signal.name, "score") for candidates in dev_candidates]
         alone[signal.name] = quality(ranked(dev_candidates, scores))
-    best = max(alone, key=alone.get)
+    best = max(alone, key=alone.__getitem__)
     reached = quality(rankings)
     job.options.announce(
         f"dev ranking quality {reached:.1f}; the best signal alone, {best}: {alone[best]:.1f}"

@@ -29,7 +29,7 @@ from statgraph.training.loop import TrainingContext, chosen_epochs
 class StepClock:
     """Collects the steps of a run in order: name, wall time, and the process's highest resident memory by its end."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.steps: list[dict[str, object]] = []
 
     @contextmanager

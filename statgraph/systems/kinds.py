@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 from statgraph.config import EnsembleConfig, RunConfig
 from statgraph.encoders.backbones import check_sharing, is_static, width_of
@@ -15,7 +16,15 @@ from statgraph.errors import RunError, UsageError, damaged_run, option
 from statgraph.law.records import Corpus
 from statgraph.runs import parts
 from statgraph.runs.kind import SystemKind
+from statgraph.runs.parts import Part
 from statgraph.systems.presets import ENOUGH_TO_FOLD, RECIPES, decided, learns_from_questions, member_config, regime_of
+
+if TYPE_CHECKING:  # they load what searches and what trains
+    from statgraph.retrieval.index.engines.contract import EngineAddress
+    from statgraph.retrieval.search.ranker import Ranker
+    from statgraph.runs.article_store import ArticleStore
+    from statgraph.runs.run import RunFolder
+    from statgraph.systems.updating.update import Update
 
 
 class Bm25(SystemKind):
@@ -30,7 +39,15 @@ class Bm25(SystemKind):
     def resolved(self, config: RunConfig, settings: Sequence[str]) -> RunConfig:
         return replace(config, encoder=decided(config))
 
-    def ranker(self, run, articles, *, device, precision, engine=None):
+    def ranker(
+        self,
+        run: RunFolder,
+        articles: ArticleStore,
+        *,
+        device: str,
+        precision: str,
+        engine: EngineAddress | None = None,
+    ) -> Ranker:
         from statgraph.retrieval.search.ranker import LexicalRanker, lexical_index
 
         return LexicalRanker(lexical_index(run, articles))
@@ -39,11 +56,21 @@ class Bm25(SystemKind):
 class Dense(SystemKind):
     """A query encoder and the vectors of the articles, from text encoders and the graph where stage 2 runs."""
 
-    parts = (
+    parts: tuple[Part, ...] = (
         *parts.COMMON, parts.SYNTHETIC, parts.METRICS, parts.CHECKPOINTS, parts.STAGE1, parts.STAGE2,
         parts.QUERY_ENCODER, parts.ARTICLE_ENCODER, parts.GRAPH_ENCODER, parts.GRAPH_INPUTS, parts.INDEX,
     )  # fmt: skip
-    settings = ("encoder", "pretrain", "augment", "negatives", "stage1", "graph", "gnn", "stage2", "bm25")
+    settings: tuple[str, ...] = (
+        "encoder",
+        "pretrain",
+        "augment",
+        "negatives",
+        "stage1",
+        "graph",
+        "gnn",
+        "stage2",
+        "bm25",
+    )
     trainer = "statgraph.systems.dense:train_dense"
     rehearsal = "statgraph.systems.dense:rehearsed"
     explains = "statgraph.retrieval.search.explaining:DenseExplainer"
@@ -85,7 +112,15 @@ class Dense(SystemKind):
             return TRAINED
         return FROM_LAW if config.from_law and config.stage1.epochs + config.stage2.epochs else ZERO_SHOT
 
-    def ranker(self, run, articles, *, device, precision, engine=None):
+    def ranker(
+        self,
+        run: RunFolder,
+        articles: ArticleStore,
+        *,
+        device: str,
+        precision: str,
+        engine: EngineAddress | None = None,
+    ) -> Ranker:
         from statgraph.retrieval.search.ranker import DenseRanker
 
         ranker = DenseRanker(run, device=device, precision=precision, engine=engine)
@@ -105,7 +140,7 @@ class Student(Dense):
     is_shared = False  # a cached run would not say whose student it is
     no_member = "learns from an ensemble and is none of its members; leave it out"
 
-    def update(self, update):
+    def update(self, update: Update) -> NoReturn:
         raise RunError(
             f"{update.run.folder}: distilled from {update.run.teacher}, and has no encoder of articles; update that "
             "run, and distil it again with 'statgraph train --teacher'"
@@ -167,7 +202,15 @@ class Ensemble(SystemKind):
     def tuning_space(self, config: RunConfig) -> str:
         raise UsageError("ensemble: learns its weights when it is trained; tune a system that is a member of it")
 
-    def ranker(self, run, articles, *, device, precision, engine=None):
+    def ranker(
+        self,
+        run: RunFolder,
+        articles: ArticleStore,
+        *,
+        device: str,
+        precision: str,
+        engine: EngineAddress | None = None,
+    ) -> Ranker:
         from statgraph.retrieval.search.ensemble_run import read_ensemble
 
         ensemble = read_ensemble(run, len(articles), device=device, precision=precision)
@@ -178,7 +221,7 @@ class Ensemble(SystemKind):
             ensemble.reader = Reader(load_cross_encoder(settings.reader, device), articles, settings.read)
         return ensemble
 
-    def no_encoder(self, run, remedy: str) -> str:
+    def no_encoder(self, run: RunFolder, remedy: str) -> str:
         if not self.member_folders(run):
             return f"{run.folder}: an ensemble without members, which has no vectors or encoders; {remedy}"
         return (
@@ -186,12 +229,12 @@ class Ensemble(SystemKind):
             f"into one encoder with 'statgraph train --teacher {run.folder}'"
         )
 
-    def member_folders(self, run) -> dict[str, Path]:
+    def member_folders(self, run: RunFolder) -> dict[str, Path]:
         from statgraph.retrieval.search.ensemble_run import member_folders
 
         return member_folders(run)
 
-    def learnt_from(self, run) -> str | None:
+    def learnt_from(self, run: RunFolder) -> str | None:
         from statgraph.retrieval.search.ensemble_run import learnt_from
 
         return learnt_from(run)

@@ -119,7 +119,7 @@ def _results(title: str, corpus: str, report: Report | None) -> dict[str, object
     from huggingface_hub import EvalResult
 
     measured = report.strata.get("all") if report else None
-    if measured is None or not measured.metrics:
+    if report is None or measured is None or not measured.metrics:
         return {}
     about = {
         "task_type": "text-retrieval",

@@ -18,6 +18,7 @@ from statgraph.distributed import current_world, is_elastic
 from statgraph.encoders.backbone import EMBEDDED_E5
 from statgraph.errors import StatgraphError, option
 from statgraph.graph.store import default_folder
+from statgraph.law.query import Ranks
 from statgraph.law.records import Article, Corpus
 from statgraph.law.synonyms import write_synonyms
 from statgraph.progress import Progress, resumable, silent
@@ -83,15 +84,15 @@ def train_requested(
     if final is not None:
         final.check_corpus(corpus)
 
-    def place() -> list[object]:
+    def place() -> tuple[bool, str, bool]:
         """Return whether the training resumes a run, the run's folder, and whether it is finished already."""
         resumes = options.resume or (is_elastic() and out is not None and is_unfinished(out))
         name = request.config.system if final is None else f"{request.config.system}-final"
         folder = out or (newest_unfinished_run() if resumes else new_run_folder(corpus.name, name))
-        return [resumes, str(folder), resumes and is_finished(folder)]
+        return resumes, str(folder), resumes and is_finished(folder)
 
-    resumes, folder, was_finished = world.json_from_first(place)
-    folder = Path(folder)
+    resumes, chosen, was_finished = world.json_from_first(place)
+    folder = Path(chosen)
     if was_finished:
         return RunFolder.read(folder), True
     graph = default_folder(corpus.name) if final is None else None  # it has no questions of dev and test
@@ -117,11 +118,11 @@ def _trained(job: Job) -> RunFolder:
             unclaim(job.folder, job.config)
         raise
     run = _finished(job, dev_rankings) if world.is_first else None
-    manifest = world.json_from_first(lambda: run.to_dict())
+    manifest = world.json_from_first(lambda: run.to_dict() if run is not None else {})
     return run or RunFolder.from_dict(job.folder, manifest)
 
 
-def _finished(job: Job, dev_rankings) -> RunFolder:
+def _finished(job: Job, dev_rankings: Ranks | None) -> RunFolder:
     """Return the trained run after its evaluation, with report and manifest on disk."""
     config, final, teacher = job.config, job.options.final, job.options.teacher
     run = RunFolder(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from statgraph.config import EncoderConfig, RunConfig
 from statgraph.device import pick_device
@@ -143,10 +144,12 @@ def decided(config: RunConfig) -> EncoderConfig:
     return replace(config.encoder, backbone=backbone, train=train)
 
 
-def _read(path: Path) -> dict:
+def _read(path: Path) -> dict[str, Any]:
     import yaml
 
-    return yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or {}
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    values: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), loader) or {}
+    return values
 
 
 @dataclass(frozen=True)

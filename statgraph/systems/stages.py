@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
+from typing import Any
 
 import torch
 
@@ -107,7 +108,9 @@ class StageBuilder:
 
     def stage2(self) -> Stage2:
         """Return the training of the graph encoder."""
-        config, encoders, graph = self._config.stage2, self.encoders, self.graph
+        config, encoders, graph, graph_model = self._config.stage2, self.encoders, self.graph, self.graph_model
+        assert graph is not None
+        assert graph_model is not None
         headings = heading_texts(graph.headings, heading_path=self._config.graph.heading_path)
         citing = [citing_text(text) for text in graph.citing]
         progress = self._job.options.progress
@@ -118,7 +121,7 @@ class StageBuilder:
         )
         sources = self._sources(config)
         negatives = self._negatives(config, sources)
-        return Stage2(self.model, self.graph_model, texts, sources, config, negatives)
+        return Stage2(self.model, graph_model, texts, sources, config, negatives)
 
     def after_graph(self, stage2: Stage2) -> AfterGraph:
         """Return the distillation that follows a finished stage 2."""
@@ -154,7 +157,7 @@ class StageBuilder:
 
     @cached_property
     def _synthetic(self) -> PairSource:
-        def generated() -> list[dict]:
+        def generated() -> list[dict[str, Any]]:
             partial = artifacts.partial_beside(self._job.folder / parts.SYNTHETIC)
             made = synthetic_questions(self._corpus, self._config.augment, self._job.generation, partial=partial)
             return [asdict(question) for question in made]

@@ -126,7 +126,8 @@ def _start(job: Job, encoder: StudentEncoder, member: RunFolder, teacher: RunFol
     if not dev or not weight:
         return vectors
     law = Structure.read(teacher.structure, len(corpus.articles))
-    others = smoothed(vectors, law.section, *reversed(law.citations.refers_to), weight)
+    starts, cited = law.citations.refers_to
+    others = smoothed(vectors, law.section, cited, starts, weight)
     with torch.inference_mode():
         questions = encoder.eval()(encoder.inputs([question.text for question in dev])).numpy()
     as_it_is, with_law = (

@@ -50,12 +50,14 @@ class Stage(Protocol):
 
     def weights_changed(self) -> None:
         """Drop what was computed from the weights before; called after every step of the optimiser."""
+        return
 
     def set_training(self, on: bool) -> None:
         """Switch dropout and the like on or off."""
 
     def begin_epoch(self, epoch: int, epochs: int) -> None:
         """Prepare an epoch (from 1) of so many, with the current weights."""
+        return
 
     def batches(self, rng: np.random.Generator) -> Iterator[Any]:
         """Yield the batches of one epoch, drawn with `rng`."""

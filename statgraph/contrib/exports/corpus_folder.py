@@ -31,6 +31,7 @@ def write_beir(
     main = tuple(question for question in corpus.questions if question.question_set == MAIN_SET)
     ranked = ""
     if run is not None:
+        assert split is not None
         run.check_measurable(split)
         run.check_corpus(corpus)
         questions = split_questions(corpus, split)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from statgraph.encoders.article_text import PATH_SEPARATOR
 from statgraph.graph.gnn.graph_inputs import read_graph_inputs
@@ -14,6 +15,9 @@ from statgraph.law.records import Article, Corpus, Question
 from statgraph.law.tree import tree_of
 from statgraph.runs.article_store import ArticleStore, StoredArticle
 from statgraph.runs.run import RunFolder
+
+if TYPE_CHECKING:
+    import networkx
 
 # XML has no way to write these.
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -27,6 +31,7 @@ def write_graphml(source: Corpus | RunFolder, path: Path) -> str:
     """
     import networkx
 
+    articles: Sequence[Article | StoredArticle]
     if isinstance(source, Corpus):
         articles, questions = source.articles, source.split(TRAIN_SPLIT)
     else:
@@ -37,7 +42,7 @@ def write_graphml(source: Corpus | RunFolder, path: Path) -> str:
     return f"{graph.number_of_nodes():,} nodes and {graph.number_of_edges():,} edges"
 
 
-def law_graph(articles: Sequence[Article] | Sequence[StoredArticle], questions: Sequence[Question]):
+def law_graph(articles: Sequence[Article | StoredArticle], questions: Sequence[Question]) -> networkx.DiGraph:
     """Return a `networkx.DiGraph`.
 
     Nodes are `heading:NUMBER`, `article:ID` and `question:ID`, with `kind` (heading, article, question) and `title`;

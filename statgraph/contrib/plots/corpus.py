@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -121,7 +122,7 @@ def tree_drawing(corpus: Corpus, code: str | None = None) -> Drawing:
     characters = int(0.96 * 72 * _WIDTH / levels / _CHARACTER)  # of a line
 
     def draw(row: int, level: int, top: float, hue: str) -> None:
-        style = {"bottom": top, "align": "edge", "edgecolor": PAPER, "linewidth": 0.6}
+        style: dict[str, Any] = {"bottom": top, "align": "edge", "edgecolor": PAPER, "linewidth": 0.6}
         (bar,) = axes.bar(level, share[row], 1, color=_tint(hue, level), zorder=2, **style)
         bar.set_url(f"{' > '.join(tree.headings[row].path)}: {tree.articles_below[row]:,}")
         most = max(1, int(share[row] * height * 72 / _LINE))  # lines

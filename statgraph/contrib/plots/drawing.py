@@ -9,10 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from statgraph.artifacts import write_text
 from statgraph.contrib.plots.figures import COLOURS, FAINT_INK, INK, PAPER, new_panels, save_png
 from statgraph.errors import UsageError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Without black and yellow, which a dark or a light page swallows.
 HUES = tuple(colour for colour in COLOURS if colour not in ("#000000", "#F0E442"))
@@ -56,13 +61,13 @@ class Drawing:
     name: str
     title: str
     description: str
-    figure: object
+    figure: Figure
     columns: tuple[str, ...]
     rows: tuple[tuple[object, ...], ...]
     outline: Outline = ()
 
 
-def bars_figure(labels: Sequence[str], series: Mapping[str, Sequence[int]], *, x_name: str):
+def bars_figure(labels: Sequence[str], series: Mapping[str, Sequence[int]], *, x_name: str) -> Figure:
     """Return a figure of bars from top to bottom, each with its total, the series stacked in it.
 
     Args:
@@ -74,7 +79,7 @@ def bars_figure(labels: Sequence[str], series: Mapping[str, Sequence[int]], *, x
     figure, (axes,) = new_panels(7.2, 1.1 + (0.4 if any("\n" in name for name in names) else 0.3) * len(labels))
     totals = [0] * len(labels)
     for number, (name, counts) in enumerate(series.items()):
-        style = {"color": HUES[number], "edgecolor": PAPER, "zorder": 2}
+        style: dict[str, Any] = {"color": HUES[number], "edgecolor": PAPER, "zorder": 2}
         bars = axes.barh(range(len(labels)), counts, 0.78, left=totals, label=name, **style)
         kind = f", {name}" if len(series) > 1 else ""
         for bar, label, count in zip(bars, labels, counts, strict=True):
@@ -84,7 +89,7 @@ def bars_figure(labels: Sequence[str], series: Mapping[str, Sequence[int]], *, x
     axes.set_yticks(range(len(labels)), names)
     axes.invert_yaxis()
     axes.set_xlabel(x_name)
-    axes.xaxis.get_major_locator().set_params(integer=True, nbins=6)
+    axes.locator_params(axis="x", integer=True, nbins=6)
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.grid(axis="x", color=FAINT_INK, alpha=0.3, linewidth=0.7, zorder=0)
     axes.margins(x=0.12)
@@ -93,7 +98,7 @@ def bars_figure(labels: Sequence[str], series: Mapping[str, Sequence[int]], *, x
     return figure
 
 
-def key_below(figure, axes) -> None:
+def key_below(figure: Figure, axes: Axes) -> None:
     """Put the key of some axes below the figure, where it hides nothing."""
     handles, names = axes.get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=3, frameon=False, labelcolor=INK, fontsize=8.5)
@@ -140,7 +145,7 @@ def inline_svg(drawing: Drawing) -> str:
         unsaid = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         drawing.figure.savefig(buffer, format="svg", facecolor=PAPER, metadata=unsaid)
     opening, _, svg = buffer.getvalue().partition("<svg ")[2].partition(">")
-    box = re.search('viewBox="[^"]*"', opening)[0]
+    (box,) = re.findall('viewBox="[^"]*"', opening)
     svg = f'<svg {box} role="img" aria-label="{escape(drawing.title)}">{svg}'
     svg = re.sub(r"""<a xlink:href=(["'])(.*?)\1[^>]*>""", r"<g><title>\2</title>", svg)
     for colour, page_colour in _PAGE_COLOURS.items():

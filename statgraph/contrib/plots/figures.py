@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from statgraph import artifacts
 from statgraph.extras import require
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 require("plots")
 
@@ -82,12 +87,12 @@ def trials_chart(numbers: Sequence[int], values: Sequence[float], path: Path, **
     figure, (axes,) = new_panels(6.0, 4.0)
     axes.plot(numbers, np.maximum.accumulate(values), marker="o", markersize=4, label="best so far", color=COLOURS[0])
     axes.plot(numbers, values, linestyle="none", marker="o", markersize=4, label="trial", color=COLOURS[1])
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.locator_params(axis="x", integer=True)
     _finish(axes, names, n_series=2)
     save_png(figure, path)
 
 
-def new_panels(width: float, height: float, n_panels: int = 1):
+def new_panels(width: float, height: float, n_panels: int = 1) -> tuple[Figure, list[Axes]]:
     """Return (figure of a size in inches, list of axes side by side), outside pyplot's list of open figures."""
     from matplotlib.figure import Figure
 
@@ -103,14 +108,20 @@ def new_panels(width: float, height: float, n_panels: int = 1):
     return figure, panels
 
 
-def save_png(figure, path: Path) -> None:
+def save_png(figure: Figure, path: Path) -> None:
     """Write a figure as a PNG file, the same file for the same figure."""
     with artifacts.replaced_file(path) as staging:
-        options = {"dpi": DOTS_PER_INCH, "facecolor": PAPER, "bbox_inches": "tight", "metadata": {"Software": None}}
-        figure.savefig(staging, format="png", **options)
+        figure.savefig(
+            staging,
+            format="png",
+            dpi=DOTS_PER_INCH,
+            facecolor=PAPER,
+            bbox_inches="tight",
+            metadata={"Software": None},
+        )
 
 
-def _finish(axes, names: Mapping[str, str], *, n_series: int) -> None:
+def _finish(axes: Axes, names: Mapping[str, str], *, n_series: int) -> None:
     axes.set(**names)
     axes.grid(axis="y", color="#dddddd", linewidth=0.8, zorder=0)
     axes.set_axisbelow(True)

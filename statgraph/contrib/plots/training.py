@@ -6,6 +6,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +15,11 @@ from statgraph.contrib.plots.figures import FAINT_INK, INK, new_panels
 from statgraph.errors import RunError, option
 from statgraph.evaluation.metrics import QUALITY
 from statgraph.runs.article_store import StoredArticle
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection
+    from matplotlib.figure import Figure
 
 _LEAST_POINTS = 5  # of the map
 _CURVES = ("mAP", "R@10", "R@100")  # beside the metric that chose the epoch
@@ -61,7 +67,7 @@ def training_drawings(run: Path, *, projection: str = "tsne", seed: int = 0) -> 
     return drawings
 
 
-def losses_drawing(records: Sequence[dict]) -> Drawing:
+def losses_drawing(records: Sequence[dict[str, Any]]) -> Drawing:
     """Return the loss of each step and the mean of each epoch, by stage, from the records of `metrics.jsonl`."""
     trained = [record for record in records if record["loss"] is not None]
     figure, panels = _stage_panels(trained, "loss", "step")
@@ -90,7 +96,7 @@ def losses_drawing(records: Sequence[dict]) -> Drawing:
     )
 
 
-def dev_drawing(records: Sequence[dict], metric: str) -> Drawing:
+def dev_drawing(records: Sequence[dict[str, Any]], metric: str) -> Drawing:
     """Return metrics on dev by epoch, in percent, from the records of `metrics.jsonl` that have them; epoch 0 is before
     training, and `metric` chose the epoch."""
     measured = [record for record in records if metric in record]
@@ -123,7 +129,7 @@ def dev_drawing(records: Sequence[dict], metric: str) -> Drawing:
     )
 
 
-def _line(axes, xs: Sequence[float], ys: Sequence[float], number: int, label: str):
+def _line(axes: Axes, xs: Sequence[float] | np.ndarray, ys: Sequence[float], number: int, label: str) -> PathCollection:
     """Draw a line, and return its points, which have their own mark."""
     axes.plot(xs, ys, color=HUES[number], linewidth=1.6)
     return axes.scatter(xs, ys, s=28, marker=_MARKS[number], color=HUES[number], label=label, zorder=3)
@@ -146,7 +152,7 @@ def article_map_drawing(
     if len(rows) > MOST_POINTS:
         rows = np.sort(np.random.default_rng(seed).choice(rows, MOST_POINTS, replace=False))
     plane, how = _projected(np.asarray(vectors[rows], dtype=np.float64), projection, seed)  # (points, 2)
-    codes = np.array([articles[row].path[0] for row in rows])
+    codes = np.array([articles[row].path[0] for row in rows.tolist()])
     sizes = Counter(article.path[0] for article in articles)
     named = [code for code, _ in sizes.most_common() if code in set(codes)]
     groups = [(code, [code], HUES[number], _MARKS[number]) for number, code in enumerate(named[:_MOST_CODES])]
@@ -158,10 +164,10 @@ def article_map_drawing(
     table = []
     for name, members, colour, mark in groups:
         held = np.isin(codes, members)
-        style = {"s": 12, "marker": mark, "color": colour, "alpha": 0.75, "linewidths": 0}
+        style: dict[str, Any] = {"s": 12, "marker": mark, "color": colour, "alpha": 0.75, "linewidths": 0}
         label = textwrap.shorten(name, 60, placeholder="…")
         points = axes.scatter(*plane[held].T, label=label, **style)
-        shown = (articles[row] for row in rows[held])
+        shown = (articles[row] for row in rows[held].tolist())
         points.set_urls([article.title or article.article_id for article in shown])
         table.append((name, sum(sizes[member] for member in members), int(held.sum())))
     key_below(figure, axes)
@@ -180,13 +186,13 @@ def article_map_drawing(
     )
 
 
-def _stage_panels(records: Sequence[dict], y_name: str, x_name: str) -> tuple[object, dict[str, object]]:
+def _stage_panels(records: Sequence[dict[str, Any]], y_name: str, x_name: str) -> tuple[Figure, dict[str, Axes]]:
     """Return (figure, stage -> axes); the stage is the title of its axes if there is more than one."""
     stages = list(dict.fromkeys(record["stage"] for record in records))
     figure, panels = new_panels(7.2, 4.0, len(stages))
     for stage, axes in zip(stages, panels, strict=True):
         axes.grid(axis="y", color=FAINT_INK, alpha=0.3, linewidth=0.7)
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.locator_params(axis="x", integer=True)
         axes.set_xlabel(x_name)
         if len(stages) > 1:
             axes.set_title(stage, fontsize=10, color=INK)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from statgraph.errors import CorpusError, reason_of
 from statgraph.formats.parquet import parquet_article
@@ -13,6 +14,9 @@ from statgraph.law.draft import Draft
 from statgraph.law.lines import json_objects
 from statgraph.law.records import Article
 from statgraph.law.store import draft_article
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem
 
 SHARD_KIB = 4096
 LINES, PARQUET = ".jsonl", ".parquet"
@@ -40,7 +44,7 @@ def located(uri: str) -> str:
     return uri if "://" in uri else str(Path(uri).absolute())
 
 
-def placed(uri: str):
+def placed(uri: str) -> tuple[FileSystem, str]:
     """Return (pyarrow file system, path there) of a local path or of a URI: s3://, gs://, hdfs://.
 
     S3 is reached as the AWS clients do: AWS_REGION, AWS_ENDPOINT_URL and the keys in the environment.
@@ -50,7 +54,8 @@ def placed(uri: str):
     if "://" not in uri:
         return fs.LocalFileSystem(), located(uri)
     if not uri.startswith("s3://"):
-        return fs.FileSystem.from_uri(uri)
+        found: tuple[FileSystem, str] = fs.FileSystem.from_uri(uri)
+        return found
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
     scheme, _, host = endpoint.rpartition("://")
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
@@ -107,7 +112,7 @@ def read_shard(uri: str, shard: ArticleShard) -> tuple[Article, ...]:
     return draft.drafted_articles()
 
 
-def _files(system, path: str) -> list[str]:
+def _files(system: FileSystem, path: str) -> list[str]:
     """Return the files of articles of a corpus, by name."""
     from pyarrow.fs import FileSelector, FileType
 
@@ -124,7 +129,7 @@ def _files(system, path: str) -> list[str]:
     return within(f"{path}/{_ARTICLES}") or files
 
 
-def _file_shards(system, file: str, shard_bytes: int) -> Iterator[ArticleShard]:
+def _file_shards(system: FileSystem, file: str, shard_bytes: int) -> Iterator[ArticleShard]:
     if file.endswith(LINES):
         end, step = system.get_file_info(file).size, shard_bytes
     else:
@@ -138,7 +143,7 @@ def _file_shards(system, file: str, shard_bytes: int) -> Iterator[ArticleShard]:
         yield ArticleShard(file, start, min(end, start + step))
 
 
-def _lines(draft: Draft, system, shard: ArticleShard, name: str) -> Iterator[tuple[str, str]]:
+def _lines(draft: Draft, system: FileSystem, shard: ArticleShard, name: str) -> Iterator[tuple[str, str]]:
     """Yield (place, line) for each line that begins within a shard; a line that is not UTF-8 is a problem of the draft.
 
     The place is the byte at which a line begins: the lines before a shard are not counted.
@@ -165,7 +170,7 @@ def _lines(draft: Draft, system, shard: ArticleShard, name: str) -> Iterator[tup
             yield place, line
 
 
-def _rows(system, shard: ArticleShard, name: str) -> Iterator[tuple[str, dict[str, object]]]:
+def _rows(system: FileSystem, shard: ArticleShard, name: str) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield (place, values by column) for the rows of a shard; one row group is in memory at a time."""
     from pyarrow.parquet import ParquetFile
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from statgraph.config import EncoderConfig
 from statgraph.contrib.sharding.article_shards import SHARD_KIB, located, read_shard, shards_of
@@ -105,14 +106,16 @@ class _Sent:
     out: str
     cuda: bool
     config: EncoderConfig = field(compare=False)
-    files: list = field(compare=False)
+    files: list[Any] = field(compare=False)
 
 
 def _embedded_shard(sent: _Sent, number: int) -> tuple[int, list[str]]:
     """Embed one shard and write it; return how many articles it has, and its problems if it cannot be read."""
     encoder, shards = _loaded(sent)
+    plan = shards.plan
+    assert plan is not None
     try:
-        articles = read_shard(shards.plan.corpus, shards.plan.shards[number])
+        articles = read_shard(plan.corpus, plan.shards[number])
         texts = article_texts(articles, heading_path=sent.config.heading_path)
         shards.add(number, [article.article_id for article in articles], text_hashes(texts), encoder.encode(texts))
     except CorpusError as error:
@@ -148,7 +151,8 @@ def _written(run: RunFolder, what: Embedding, encoder: str, missing: Sequence[in
     places = {"num_gpus": 1} if kind == "GPU" else {"num_cpus": 1}
     # A process stays for the next shard (max_calls): it has the encoder.
     embedded = ray.remote(**places, max_calls=0, max_retries=_RETRIES, scheduling_strategy="SPREAD")(_embedded_shard)
-    waiting, pending = list(reversed(missing)), []
+    waiting = list(reversed(missing))
+    pending: list[Any] = []
     try:
         while waiting or pending:
             most = what.actors or 2 * int(ray.cluster_resources().get(kind, 1))  # machines come and go

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from statgraph.retrieval.lexical.analysis import analyser, question_analyser
 from statgraph.retrieval.lexical.bm25 import best_rows, idf
 from statgraph.retrieval.search.evaluating import split_questions
 from statgraph.settings import check_setting
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 SPLIT = "dev"
 GRID = "grid.json"
@@ -168,7 +172,7 @@ class TermCounts:
                 yield best_rows(question_scores, depth)
 
 
-def _sparse(counted: Sequence[Counter], vocabulary: Mapping[str, int]):
+def _sparse(counted: Sequence[Counter[str]], vocabulary: Mapping[str, int]) -> csr_matrix:
     """Return the counts as a sparse matrix (texts, terms) float32."""
     from scipy.sparse import csr_matrix
 

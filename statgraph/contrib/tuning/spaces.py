@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
@@ -87,7 +88,7 @@ def without_fixed(space: SearchSpace, settings: Iterable[str]) -> SearchSpace:
 
 def current_values(space: SearchSpace, config: RunConfig) -> dict[str, object]:
     """Return the configuration's own values of what is searched, as far as the space contains them."""
-    values = {}
+    values: dict[str, object] = {}
     for name, allowed in space.items():
         value = attrgetter(name)(config)
         if isinstance(allowed, CategoricalDistribution):
@@ -107,7 +108,9 @@ def _is_idle(name: str, config: RunConfig) -> bool:
     return not uses.get(group, True)
 
 
-def _distribution(path: Path, name: str, given: object, config: RunConfig):
+def _distribution(
+    path: Path, name: str, given: Any, config: RunConfig
+) -> FloatDistribution | IntDistribution | CategoricalDistribution:
     place = f"{path}: '{name}'"
     keys = set(given) if isinstance(given, dict) else set()
     are_choices = keys == _CHOICE_KEYS and isinstance(given["choices"], list)

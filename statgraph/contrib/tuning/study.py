@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import optuna
 import yaml
@@ -81,8 +82,8 @@ class Tuning:
     @property
     def ranked(self) -> tuple[TrialRecord, ...]:
         """Return the finished trials, best first, equal ones by number."""
-        finished = (trial for trial in self.trials if trial.value is not None)
-        return tuple(sorted(finished, key=lambda trial: (-trial.value, trial.number)))
+        finished = [(-trial.value, trial.number, trial) for trial in self.trials if trial.value is not None]
+        return tuple(trial for _, _, trial in sorted(finished, key=lambda each: each[:2]))
 
     @property
     def best_settings(self) -> tuple[str, ...]:
@@ -152,7 +153,7 @@ def tune_system(
     return tuning
 
 
-def _pruning(trial) -> Progress:
+def _pruning(trial: optuna.Trial) -> Progress:
     """Return a listener that reports the worth of every epoch on dev to a trial, and ends one that falls behind."""
     reported: set[tuple[str, int]] = set()
 
@@ -167,7 +168,15 @@ def _pruning(trial) -> Progress:
     return listen
 
 
-def _try(study, trial, corpus: Corpus, system: str, settings: Sequence[str], space: SearchSpace, folder: Path) -> None:
+def _try(
+    study: optuna.Study,
+    trial: optuna.Trial,
+    corpus: Corpus,
+    system: str,
+    settings: Sequence[str],
+    space: SearchSpace,
+    folder: Path,
+) -> None:
     """Run one trial and tell the study how it ended; whatever happens, its run folder is gone afterwards."""
     start = time.perf_counter()
     chosen = as_settings(trial.params, space)
@@ -177,7 +186,9 @@ def _try(study, trial, corpus: Corpus, system: str, settings: Sequence[str], spa
         config = resolve_config(system, (*settings, *(f"{name}={value}" for name, value in chosen.items())))
         run = train_run(corpus, config, folder, TrainingOptions(progress=_pruning(trial)))
         metric = deciding_metric(config.select_by, len(corpus.articles))
-        result = {"values": read_run_report(run.folder).strata["all"].metrics[metric].mean}
+        report = read_run_report(run.folder)
+        assert report is not None
+        result: dict[str, object] = {"values": report.strata["all"].metrics[metric].mean}
     except optuna.TrialPruned:
         result = {"state": TrialState.PRUNED}
     except (RunError, UsageError) as error:
@@ -189,7 +200,7 @@ def _try(study, trial, corpus: Corpus, system: str, settings: Sequence[str], spa
     study.tell(trial, **result)
 
 
-def _opened(folder: Path, begun: dict):
+def _opened(folder: Path, begun: dict[str, Any]) -> optuna.Study:
     """Return the study in a folder, a new one if there is none yet; a trial that was killed has failed.
 
     Raises:
@@ -225,7 +236,7 @@ def _opened(folder: Path, begun: dict):
     return study
 
 
-def _records(study) -> list[TrialRecord]:
+def _records(study: optuna.Study) -> list[TrialRecord]:
     """Return the trials that ended by themselves; one that was killed is tried again, and is not among them."""
     ended = (
         trial
@@ -265,7 +276,8 @@ def write_tuning(tuning: Tuning) -> None:
     with suppress(DependencyError):
         from statgraph.contrib.plots.figures import trials_chart
 
-        trials_chart(*zip(*finished, strict=True), tuning.folder / HISTORY, xlabel="trial", **names)
+        numbers, values = zip(*finished, strict=True)
+        trials_chart(numbers, values, tuning.folder / HISTORY, xlabel="trial", **names)
 
 
 def _nested(settings: Sequence[str]) -> dict[str, object]:
@@ -274,7 +286,7 @@ def _nested(settings: Sequence[str]) -> dict[str, object]:
     for setting in settings:
         name, _, value = setting.partition("=")
         *groups, last = name.strip().split(".")
-        place = nested
+        place: dict[str, Any] = nested
         for group in groups:
             place = place.setdefault(group, {})
         place[last] = value.strip()

@@ -14,6 +14,7 @@ from statgraph.evaluation.metrics import DEPTH, QuestionMetrics, question_metric
 from statgraph.evaluation.report import Report, evaluation_report
 from statgraph.evaluation.significance import MetricComparison, compare_metrics
 from statgraph.evaluation.strata import strata_masks
+from statgraph.law.query import Ranks
 from statgraph.law.records import MAIN_SET, SPLITS, Corpus, Question
 from statgraph.retrieval.search.retriever import Retriever
 
@@ -92,7 +93,7 @@ def split_questions(corpus: Corpus, split: str, question_set: str = MAIN_SET) ->
     return corpus.split(split, question_set)
 
 
-def split_metrics(retriever: Retriever, corpus: Corpus, split: str, question_set: str = MAIN_SET) -> SplitMetrics:
+def split_metrics(retriever: Ranks, corpus: Corpus, split: str, question_set: str = MAIN_SET) -> SplitMetrics:
     """Return the metrics of a retriever for each of `split_questions`, in corpus order."""
     questions = split_questions(corpus, split, question_set)
     labels = corpus.label_rows(questions)
@@ -114,7 +115,7 @@ def compared_reports(
     return report, compare_metrics([others[0].metrics], [first.metrics], np.random.default_rng(0))
 
 
-def evaluate_split(retriever: Retriever, corpus: Corpus, split: str, *, rng: np.random.Generator) -> Report:
+def evaluate_split(retriever: Ranks, corpus: Corpus, split: str, *, rng: np.random.Generator) -> Report:
     """Return the report of a retriever on a split of the main set: all metrics with intervals, in every stratum."""
     return _report(split_metrics(retriever, corpus, split), corpus, split, rng)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +38,7 @@ class ArticleChanges:
         """Return the ids of all articles that have changed in any part."""
         return frozenset(article_id for ids in self.amended.values() for article_id in ids)
 
-    def counts(self) -> dict[str, object]:
+    def counts(self) -> dict[str, Any]:
         """Return how many articles there are of each kind, as JSON values."""
         return {
             "added": len(self.added),
@@ -63,7 +64,7 @@ def article_changes(
     after = {article.article_id for article in new}
     kept = [(article, *before[article.article_id]) for article in new if article.article_id in before]
     in_place = _longest_ascent([row for _, row, _ in kept])
-    differs = {
+    differs: Mapping[str, Callable[[int, Article, int, StoredArticle], bool]] = {
         "text": lambda at, now, row, then: now.text != then.text,
         "path": lambda at, now, row, then: now.path != then.path,
         "title": lambda at, now, row, then: now.title != then.title,

@@ -65,11 +65,12 @@ def edit_run(
         raise UsageError(f"{run}: no article would be left; remove the run with 'statgraph runs remove'")
     law = replace(corpus, articles=articles, questions=(), citing=())
     questions, citing = kept_questions(corpus.questions, law), kept_citing(corpus.usable_citing(), law)
-    cited = {
-        "questions": tuple(question for question in questions if question.article_ids),
-        "citing": tuple(text for text in citing if text.article_ids),
-    }
-    return update_run(run, replace(law, **cited), texts=texts)
+    law = replace(
+        law,
+        questions=tuple(question for question in questions if question.article_ids),
+        citing=tuple(text for text in citing if text.article_ids),
+    )
+    return update_run(run, law, texts=texts)
 
 
 def _edited(articles: Sequence[Article], added: Sequence[Article], removed: Collection[str]) -> tuple[Article, ...]:

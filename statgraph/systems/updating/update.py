@@ -98,13 +98,16 @@ class UpdateSummary(UpdateCounts):
     run: Path
     changes: ArticleChanges
     articles: int
-    steps: tuple[dict, ...]
+    steps: tuple[dict[str, object], ...]
     seconds: float
     written: bool
 
     def to_dict(self) -> dict[str, object]:
         """Return JSON values, the articles as counts."""
-        return artifacts.as_json(vars(self) | {"run": str(self.run), "changes": self.changes.counts()})
+        values: dict[str, object] = artifacts.as_json(
+            vars(self) | {"run": str(self.run), "changes": self.changes.counts()}
+        )
+        return values
 
 
 def update_run(
@@ -264,8 +267,8 @@ class DensePlan(Plan):
                 texts = article_texts(update.old, heading_path=encoder.heading_path)
                 self._vectors = plan_without_graph(texts, self._index, corpus, encoder, full=update.full)
         headings = citations = None
-        if self._vectors.graph is not None:
-            then, now = self._vectors.graph_run, self._vectors
+        then, now = self._vectors.graph_run, self._vectors
+        if now.graph is not None and then is not None:
             headings = _difference(then.graph.headings, now.graph.headings)
             citations = _difference(_citations(then.inputs.questions), _citations(now.questions))
         n_unknown, n_stale = len(self._vectors.unknown), int(self._vectors.stale.sum())
@@ -319,7 +322,7 @@ class EnsemblePlan(Plan):
             for name in ("headings", "citations")
         }
         total = {name: sum(getattr(member, name) for member in members) for name in ("embedded", "taken", "recomputed")}
-        self.counts = UpdateCounts(**first, **total)
+        self.counts = UpdateCounts(first["headings"], first["citations"], **total)
 
     def write(self, updated: RunFolder) -> None:
         learnt, leads, members = trees_entries(self._update.run), read_leads(self._update.run), []
@@ -348,7 +351,7 @@ def _citations(questions: Iterable[Question]) -> set[tuple[str, str]]:
     return {(question.question_id, article_id) for question in questions for article_id in question.article_ids}
 
 
-def _difference(before: Iterable, after: Iterable) -> tuple[int, int]:
+def _difference(before: Iterable[object], after: Iterable[object]) -> tuple[int, int]:
     """Return how many there are in `after` alone and in `before` alone."""
     before, after = set(before), set(after)
     return len(after - before), len(before - after)

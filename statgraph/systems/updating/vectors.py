@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from statgraph.law.records import CitingText, Corpus, Question
 from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.retrieval.search.graph_run import GraphRun, enriched_articles
 
+Reader = TypeVar("Reader", Question, CitingText)  # of the law
 Encode = Callable[[Sequence[str]], np.ndarray]
 
 
@@ -91,7 +93,7 @@ def plan_with_graph(run: GraphRun, corpus: Corpus, *, full: bool = False) -> Vec
     stale = affected_nodes(run.graph, graph, rows=rows, changed=changed, hops=n_hops)[ARTICLE] | full
     if run.encoder.needs_whole_graph and stale.any():
         stale[:] = True
-    unknown = {}
+    unknown: dict[bytes, str] = {}
     for node_type in (ARTICLE, HEADING):
         unknown |= _unknown(known, hashes[node_type], texts[node_type])
     return VectorPlan(unknown, stale, rows[ARTICLE], hashes, known, encoder, graph, run, questions, citing)
@@ -113,7 +115,9 @@ def kept_citing(texts: Sequence[CitingText], corpus: Corpus) -> tuple[CitingText
     return _kept(texts, now, corpus, lambda text: (text.citing_id, citing_text(text)))
 
 
-def _kept(then: Sequence, now: Sequence, corpus: Corpus, identity: Callable) -> tuple:
+def _kept(
+    then: Sequence[Reader], now: Sequence[Reader], corpus: Corpus, identity: Callable[[Reader], object]
+) -> tuple[Reader, ...]:
     cited = {identity(reader): reader.article_ids for reader in now}
     rows = corpus.article_rows
     return tuple(
@@ -139,7 +143,7 @@ def carried_out(plan: VectorPlan, old_vectors: np.ndarray, encode: Encode) -> tu
         plan.known.add(new_hashes, vectors if plan.graph else similarity.index_vectors(vectors))
     index_vectors = np.empty((len(plan.stale), old_vectors.shape[1]), dtype=np.float32)
     index_vectors[~plan.stale] = old_vectors[plan.old_rows[~plan.stale]]
-    if plan.graph is None:
+    if plan.graph is None or plan.graph_run is None:
         index_vectors[plan.stale] = plan.known.rows(split_keys(plan.hashes[ARTICLE][plan.stale]), np.float32)
         return index_vectors, None
     run = plan.graph_run
@@ -158,7 +162,8 @@ def _changed(rows: np.ndarray, hashes: np.ndarray, old_hashes: np.ndarray) -> np
     """Return (nodes,) bool, whether a node is new or its text is not what it was."""
     if not len(old_hashes):
         return np.ones(len(rows), dtype=bool)
-    return (rows == NEW) | (hashes != np.asarray(old_hashes)[rows]).any(axis=1)
+    changed: np.ndarray = (rows == NEW) | (hashes != np.asarray(old_hashes)[rows]).any(axis=1)
+    return changed
 
 
 def _unknown(known: KeyedRows, hashes: np.ndarray, texts: Sequence[str]) -> dict[bytes, str]:
