@@ -244,6 +244,7 @@ SIGNALS = Registry(
         "bm25": "statgraph.retrieval.signals.lexical:TextSignal",
         "headings": "statgraph.retrieval.signals.lexical:HeadingsSignal",
         "citing": "statgraph.retrieval.signals.lexical:CitingSignal",
+        "titles": "statgraph.retrieval.signals.titles:TitlesSignal",
         "maxsim": "statgraph.retrieval.signals.maxsim:MaxSimSignal",
         "votes": "statgraph.retrieval.signals.votes:VotesSignal",
         "wording": "statgraph.retrieval.signals.wording:WordingSignal",
