@@ -171,6 +171,7 @@ LAYERS = LayerRegistry(
         "gatv2": "statgraph.graph.gnn.gatv2:GatV2Layer",
         "gat": "statgraph.graph.gnn.gat:GatLayer",
         "gcn": "statgraph.graph.gnn.gcn:GcnLayer",
+        "maximum": "statgraph.graph.gnn.maximum:MaximumLayer",
         "graphsage": "statgraph.graph.gnn.k_gnn:GraphSageLayer",
         "k-gnn": "statgraph.graph.gnn.k_gnn:KGnnLayer",
     },
