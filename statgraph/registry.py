@@ -217,6 +217,7 @@ FORMATS = Registry(
         "md": "statgraph.formats.documents.markdown:FORMAT",
         "html": "statgraph.formats.documents.html:FORMAT",
         "txt": "statgraph.formats.documents.text:FORMAT",
+        "rst": "statgraph.formats.documents.restructured:FORMAT",
         "xml": "statgraph.formats.xml:FORMAT",
     },
 )
