@@ -236,6 +236,7 @@ KINDS = Registry(
         "bm25": "statgraph.systems.kinds:Bm25",
         "ensemble": "statgraph.systems.kinds:Ensemble",
         "student": "statgraph.systems.kinds:Student",
+        "alphabetical": "statgraph.systems.alphabetical:Alphabetical",
     },
 )
 SIGNALS = Registry(
