@@ -343,7 +343,6 @@ class RankerConfig:
     leaf_size: int = setting(30, at_least=1, help="Candidates in a leaf at least.")
     lr: float = setting(0.05, above=0, at_most=1, help="Learning rate of the trees.")
     feature_share: float = setting(0.5, above=0, at_most=1, help="Share of the features that a tree may use.")
-    leaf_penalty: float = setting(0.0, at_least=0, help="Weight of the leaves' squared values in the loss.")
     reader: str = setting(
         "",
         help="Cross-encoder, a folder or hub name, that reads the best articles with the question; blank for none.",

@@ -171,7 +171,6 @@ LAYERS = LayerRegistry(
         "gatv2": "statgraph.graph.gnn.gatv2:GatV2Layer",
         "gat": "statgraph.graph.gnn.gat:GatLayer",
         "gcn": "statgraph.graph.gnn.gcn:GcnLayer",
-        "maximum": "statgraph.graph.gnn.maximum:MaximumLayer",
         "graphsage": "statgraph.graph.gnn.k_gnn:GraphSageLayer",
         "k-gnn": "statgraph.graph.gnn.k_gnn:KGnnLayer",
     },
@@ -217,7 +216,6 @@ FORMATS = Registry(
         "md": "statgraph.formats.documents.markdown:FORMAT",
         "html": "statgraph.formats.documents.html:FORMAT",
         "txt": "statgraph.formats.documents.text:FORMAT",
-        "rst": "statgraph.formats.documents.restructured:FORMAT",
         "xml": "statgraph.formats.xml:FORMAT",
     },
 )
@@ -236,7 +234,6 @@ KINDS = Registry(
         "bm25": "statgraph.systems.kinds:Bm25",
         "ensemble": "statgraph.systems.kinds:Ensemble",
         "student": "statgraph.systems.kinds:Student",
-        "alphabetical": "statgraph.systems.alphabetical:Alphabetical",
     },
 )
 SIGNALS = Registry(
@@ -247,7 +244,6 @@ SIGNALS = Registry(
         "bm25": "statgraph.retrieval.signals.lexical:TextSignal",
         "headings": "statgraph.retrieval.signals.lexical:HeadingsSignal",
         "citing": "statgraph.retrieval.signals.lexical:CitingSignal",
-        "titles": "statgraph.retrieval.signals.titles:TitlesSignal",
         "maxsim": "statgraph.retrieval.signals.maxsim:MaxSimSignal",
         "votes": "statgraph.retrieval.signals.votes:VotesSignal",
         "wording": "statgraph.retrieval.signals.wording:WordingSignal",

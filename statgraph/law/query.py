@@ -121,7 +121,6 @@ class Query:
         heading: the path of the heading to search under, its titles from the code down; none for all.
         as_of: the day whose law is searched, where the corpus has dates: a date, ISO text, `today`, or `always` for all
             articles. An article without dates is always in force.
-        without: words that no article to search contains, in whatever form; none for all.
         among: the article rows to search, (rows,) whole numbers in any order or `AllowedRows`; None for all.
         day: the ordinal of `as_of` when the query was made; None for `always`.
 
@@ -139,25 +138,6 @@ class Query:
     )
     as_of: str | date = field(
         default=TODAY, metadata={"limit": Limit(DAY, "Search the law in force on a day", "--as-of", "DATE")}
-    )
-    without: Sequence[str] = field(
-        default=(),
-        metadata={
-            "limit": Limit(
-                TEXTS,
-                "Leave out articles that contain this word",
-                "--not",
-                "WORD",
-                words={
-                    "de": "Ohne das Wort",
-                    "en": "Without the word",
-                    "es": "Sin la palabra",
-                    "fr": "Sans le mot",
-                    "it": "Senza la parola",
-                    "nl": "Zonder het woord",
-                },
-            )
-        },
     )
     among: np.ndarray | AllowedRows | None = None
     day: int | None = field(init=False)

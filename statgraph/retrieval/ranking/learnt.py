@@ -275,7 +275,6 @@ def _parameters(config: RankerConfig, names: Sequence[tuple[str, str]], seed: in
         "num_leaves": config.leaves,
         "min_data_in_leaf": config.leaf_size,
         "feature_fraction": config.feature_share,
-        "lambda_l2": config.leaf_penalty,
         "seed": seed,
         "deterministic": True,
         "force_row_wise": True,

@@ -11,15 +11,12 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from statgraph.errors import RewritingError, Text, UsageError, option
 from statgraph.law.allowed_rows import AllowedRows, placed_rows
 from statgraph.law.citations.named_articles import HAS_NUMBER
 from statgraph.law.query import LIMITS, Query, Ranked, known_probabilities, queries_of
 from statgraph.law.validity import ALWAYS
 from statgraph.retrieval.index.engines.contract import EngineAddress
-from statgraph.retrieval.lexical.analysis import analyser
 from statgraph.retrieval.search.explaining import Explainer
 from statgraph.retrieval.search.hits import Explanation, Hit
 from statgraph.retrieval.search.passages import PassageFinder
@@ -179,7 +176,7 @@ class Retriever:
 
         The first query that names a code or a heading reads the place of every article.
         """
-        rows = self._rows_of(query.codes, query.heading, query.day, query.without)
+        rows = self._rows_of(query.codes, query.heading, query.day)
         if query.among is None:
             return rows
         among = query.among
@@ -187,15 +184,8 @@ class Retriever:
             among = AllowedRows.checked(among, len(self.articles))
         return among & rows
 
-    def _rows_within(
-        self, codes: tuple[str, ...], heading: tuple[str, ...], day: int | None, without: tuple[str, ...] = ()
-    ) -> AllowedRows | None:
+    def _rows_within(self, codes: tuple[str, ...], heading: tuple[str, ...], day: int | None) -> AllowedRows | None:
         in_force = self.articles.in_force(day)
-        if without:
-            terms = analyser(self._run.corpus.language if self._run else "")
-            left_out = {term for word in without for term in terms(word)}
-            kept = [left_out.isdisjoint(terms(article.text)) for article in self.articles.read_all()]
-            in_force = AllowedRows.of_mask(np.array(kept)) & in_force
         if not codes and not heading:
             return in_force
         placed = placed_rows(self.articles.tree, codes, heading)
