@@ -193,5 +193,5 @@ def test_a_killed_process_ends_all(run_processes, who):
     assert (first.returncode, first.stdout) == (1, "")
     assert first.stderr == (
         "Error: a training process died, possibly out of memory; free memory or start fewer processes, then "
-        "run the same command with resume\n"
+        "run the same command with --resume\n"
     )
