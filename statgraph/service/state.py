@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -28,9 +27,6 @@ from statgraph.service.problems import ProblemError
 _Answer = TypeVar("_Answer")
 _SHUTTING_DOWN = "the service is shutting down; retry in a moment"
 _REWRITTEN_AT_ONCE = 16
-# How long the warm-up thread keeps the interpreter from the others. The default is 5 ms, and a search switches threads
-# dozens of times.
-_TURN_S, _USUAL_TURN_S = 0.0005, sys.getswitchinterval()
 _LOG = logging.getLogger("uvicorn.error")
 
 
@@ -71,13 +67,10 @@ class OpenRun:
             threading.Thread(target=_closed_and_freed, args=[[self]], name="closing", daemon=True).start()
 
     def _warm_up(self) -> None:
-        sys.setswitchinterval(_TURN_S)
         try:
             self.loaded_run.warm_up(self._stopped.is_set)
         except Exception as error:  # the first reader prepares what is missing, or learns why not
             _LOG.warning("nothing was prepared for the first readers: %s", on_command_line(described(error)))
-        finally:
-            sys.setswitchinterval(_USUAL_TURN_S)
 
 
 def _closed_and_freed(held: list[OpenRun]) -> None:
