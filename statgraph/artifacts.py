@@ -132,9 +132,11 @@ def retired(target: Path) -> Path | None:
 
 
 def remove_abandoned(target: Path) -> None:
-    """Remove what killed processes have left half-written in place of `target`; an old folder, whole, is left to its
-    owner."""
+    """Remove what killed processes have left beside `target`: what is half-written, and where `target` is there, the
+    old folder that it replaced. Without it the old one, whole, is left to its owner."""
     _remove_unlocked(target.parent.glob(f".{glob.escape(target.name)}-{_MARK}"))
+    if target.exists():
+        _remove_unlocked(target.parent.glob(f".{glob.escape(target.name)}-{_MARK}{_RETIRED}"))
 
 
 def remove_abandoned_under(folder: Path) -> None:

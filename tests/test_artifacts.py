@@ -110,6 +110,12 @@ with replaced_folder(target) as staging:
 """
 
 
+KILLED_AFTER_THE_RENAMES = KILLED_BETWEEN_THE_RENAMES.replace(
+    "os._exit(9) if len(calls) == 2 else rename(source, destination)",
+    "rename(source, destination); len(calls) == 2 and os._exit(9)",
+)
+
+
 def run_killed(code: str, target: Path) -> None:
     start = "import os, sys; from pathlib import Path; from statgraph.artifacts import replaced_folder\n"
     command = [sys.executable, "-c", f"{start}target = Path(sys.argv[1])\n{code}", str(target)]
@@ -133,6 +139,15 @@ def test_a_kill_between_the_renames_loses_nothing(target, tmp_path):
     assert artifacts.retired(target) == old
     fill(target)
     assert tree(target) == {"version": "new"}
+
+
+def test_a_kill_after_the_renames_leaves_what_the_next_removes(target, tmp_path):
+    run_killed(KILLED_AFTER_THE_RENAMES, target)
+
+    assert tree(target) == {"version": "new"}
+    assert len(list(tmp_path.glob(".out-*.old"))) == 1
+    artifacts.remove_abandoned(target)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def write_one(place: Path) -> None:
