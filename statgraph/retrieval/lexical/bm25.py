@@ -77,7 +77,7 @@ class BM25:
         # The words as numbers from the start: as strings, those of a million articles have 10 GB.
         numbers: dict[str, int] = {}
         documents = [[numbers.setdefault(word, len(numbers)) for word in text_words(text)] for text in texts]
-        self._words: Path | tuple[str, ...] = tuple(numbers)
+        self._words = tuple(numbers)
         terms = [terms_of(word)[0] for word in numbers]
         self._vocabulary = {term: row for row, term in enumerate(sorted(set(terms)))}
         self._compounds = Compounds(language, self._vocabulary) if compounds else None
@@ -116,7 +116,8 @@ class BM25:
                 bm25._vocabulary = bm25._index.vocab_dict
                 bm25._vocabulary.pop("", None)  # bm25s adds it, without a column
                 _check_matrix(bm25._index.scores, bm25._vocabulary, bm25._n_texts)
-                bm25._words = folder / _WORDS
+                # Now, since the folder may be replaced by an update's before anybody asks for them.
+                bm25._words = tuple((folder / _WORDS).read_text(encoding="utf-8").split())
                 if bm25._compounds is not None:
                     bm25._compounds = Compounds(language, bm25._vocabulary)
         expected = bm25._made_with()
@@ -139,14 +140,7 @@ class BM25:
         return made_with if self._compounds is None else made_with | {"compounds": True}
 
     def words(self) -> tuple[str, ...]:
-        """Return the texts' words before they are stemmed.
-
-        Raises:
-            RunError: if the file of them is missing or damaged.
-        """
-        if isinstance(self._words, Path):
-            with artifacts.reading(self._words):
-                self._words = tuple(self._words.read_text(encoding="utf-8").split())
+        """Return the texts' words before they are stemmed."""
         return self._words
 
     @property
