@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ from statgraph import artifacts
 from statgraph.encoders.backbones import MODULES
 from statgraph.errors import UsageError, damaged_run, option, unknown_name
 from statgraph.law.records import Corpus
+from statgraph.registry import load
 from statgraph.runs.hub import local_run
 from statgraph.runs.run import RunFolder
 
@@ -57,8 +57,7 @@ def export(
     options = {}
     if target == BEIR and ranked_by is not None:
         options = {"run": RunFolder.read(local_run(ranked_by)), "split": split, "device": device}
-    module, _, function = {**OF_RUNS, **OF_CORPORA}[target].partition(":")
-    write = getattr(import_module(module), function)
+    write = load({**OF_RUNS, **OF_CORPORA}[target])
     replaced = artifacts.replaced_file if target == GRAPHML else artifacts.replaced_folder
     with replaced(out) as staging:
         about = write(what, staging, **options)

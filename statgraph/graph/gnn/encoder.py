@@ -79,6 +79,11 @@ class GraphEncoder(nn.Module):  # type: ignore[misc]
         """Return whether a layer looks at more than the edges that end in a node, so that blocks give other vectors."""
         return any(getattr(layer, "counts_outgoing_edges", False) for layer in self.layers)
 
+    @property
+    def has_attention(self) -> bool:
+        """Return whether the last layer weighs its neighbours by attention."""
+        return hasattr(self.layers[-1], "attention_weights")  # a layer of another package need not have it
+
     def forward(self, nodes: torch.Tensor, blocks: Sequence[Block]) -> torch.Tensor:
         """Return vectors (outputs of the last block, width) from the inputs' (inputs, width); a block a layer."""
         nodes = self._passed(nodes, blocks)
@@ -87,8 +92,10 @@ class GraphEncoder(nn.Module):  # type: ignore[misc]
     def last_attention(self, nodes: torch.Tensor, blocks: Sequence[Block]) -> tuple[torch.Tensor, torch.Tensor] | None:
         """Return the last layer's attention, (edge weights (edges, heads), own weights (outputs, heads)), over its own
         block; None where the layer has none. The arguments are those of `forward`."""
-        weights_of = getattr(self.layers[-1], "attention_weights", None)
-        return None if weights_of is None else weights_of(self._passed(nodes, blocks[:-1]), blocks[-1])
+        if not self.has_attention:
+            return None
+        edge_weights, own_weights = self.layers[-1].attention_weights(self._passed(nodes, blocks[:-1]), blocks[-1])
+        return edge_weights, own_weights
 
     def _passed(self, nodes: torch.Tensor, blocks: Sequence[Block]) -> torch.Tensor:
         """Return the vectors behind the first layers, as many as there are blocks."""

@@ -159,7 +159,7 @@ class GraphExplainer:
         self._run = loaded
         self.article_ids = loaded.graph.article_ids
         self.layer = loaded.config.gnn.layer
-        self.has_attention = hasattr(loaded.encoder.layers[-1], "attention_weights")
+        self.has_attention = loaded.encoder.has_attention
         self._titles = [article.title for article in articles]
         depth = len(loaded.encoder.layers)
         self._sampler = BlockSampler(loaded.graph, fanouts=[-1] * depth, target_edges="mask")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from statgraph.errors import RunError
 from statgraph.law.synonyms import parse_synonyms
 from statgraph.retrieval.lexical.bm25 import BM25
 from statgraph.retrieval.lexical.reading import AddedTerm, QuestionReader
@@ -85,4 +86,7 @@ def test_what_is_added_names_the_word_that_it_stands_for():
 def test_an_index_keeps_its_words(tmp_path):
     law().write(tmp_path)
     read = BM25.read(tmp_path, language="en")
+    (tmp_path / "words.txt").unlink()  # as where an update has replaced the folder since
     assert set(read.words()) == set(law().words()) >= {"rents", "rent", "keys"}
+    with pytest.raises(RunError, match=r"words\.txt"):
+        BM25.read(tmp_path, language="en")
