@@ -88,6 +88,11 @@ Nothing is written unless everything is valid; every problem is listed with its 
     "--profile", metavar="NAME|FILE", default="", show_default=False, help="Of xml, the profile.  [default: recognised]"
 )
 @click.option("--explain", is_flag=True, help="Print what is recognised in SOURCE and where, and write nothing.")
+@click.option(
+    "--allow-lost",
+    is_flag=True,
+    help="Import also if more than 5 % of the words are in no article, no heading and left out by no rule.",
+)
 @click.option("--strip-html", is_flag=True, help="Reduce texts that hold HTML to plain text.")
 @click.option("--licence", help="Licence of the statutes.  [default: the source's]")
 @options.splits
@@ -122,7 +127,7 @@ def import_(
         click.echo(f"Warning: {on_command_line(caveat)}", err=True)
     resolved = imported.resolved_citing
     note = f", of which {resolved:,} by the articles that the text names" if resolved else ""
-    click.echo(corpus_summary(imported.corpus, out, citing_note=note, left_out=imported.left_out))
+    click.echo(corpus_summary(imported.corpus, out, citing_note=note, left_out=imported.left_out, words=imported.words))
 
 
 def _format_and_source(arguments: tuple[str, ...], implied: str) -> tuple[str, str]:
@@ -184,7 +189,13 @@ def _feedback_summary(summary: FeedbackSummary, name: str, folder: Path) -> str:
 
 
 def corpus_summary(
-    corpus: Corpus, folder: Path, *, headings_note: str = "", citing_note: str = "", left_out: Iterable[str] = ()
+    corpus: Corpus,
+    folder: Path,
+    *,
+    headings_note: str = "",
+    citing_note: str = "",
+    left_out: Iterable[str] = (),
+    words: Iterable[str] = (),
 ) -> str:
     """Return what a command says of the corpus that it wrote."""
     questions = {name: [corpus.split(split, name) for split in SPLITS] for name in (MAIN_SET, *corpus.question_sets)}
@@ -205,6 +216,7 @@ def corpus_summary(
     if corpus.citing:
         lines.append(f"  citing     {len(corpus.citing):,}{citing_note}")
     lines += [f"  left out   {what}" for what in left_out]
+    lines += [f"  words      {what}" for what in words]
     lines.append(f"Next: statgraph train --corpus {folder}")
     return "\n".join(lines)
 

@@ -15,6 +15,7 @@ from statgraph.formats.acts.documents import fetched
 from statgraph.formats.download import is_address
 from statgraph.formats.recognising import check_named, recognised
 from statgraph.formats.tables import draft_rows
+from statgraph.law.account import words_of
 from statgraph.law.draft import AS_IT_STANDS, Draft, Reading, SourceFormat
 from statgraph.law.html_text import has_html
 from statgraph.law.lines import csv_rows, decoded_lines, id_field, json_objects, string_field
@@ -60,12 +61,14 @@ class Imported:
         corpus: the corpus.
         resolved_citing: how many citing texts got their articles from what they say alone.
         left_out: what is no part of the corpus, a line for each kind.
+        words: what became of the words of the source, a line for each kind.
         caveats: lines on what is not as it should be.
     """
 
     corpus: Corpus
     resolved_citing: int
     left_out: tuple[str, ...]
+    words: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
 
 
@@ -129,8 +132,11 @@ def import_to_folder(
     with held_for_writing(Path(out), replace=force):
         draft = draft_source(format, source, about, splits=splits, reading=reading)
         corpus = draft.corpus()
-        write_corpus(corpus, Path(out))
-    return Imported(corpus, len(draft.resolved_citing), (*_uncited(draft), *draft.left_out), tuple(_caveats(corpus)))
+        write_corpus(corpus, Path(out), draft.balance)
+    left_out = (*_uncited(draft), *draft.left_out)
+    return Imported(
+        corpus, len(draft.resolved_citing), left_out, tuple(words_of(draft.balance)), tuple(_caveats(corpus))
+    )
 
 
 def _caveats(corpus: Corpus) -> Iterator[str]:
@@ -227,6 +233,7 @@ def draft_source(
         source_format.fill(draft, path)
         if not draft.language and not draft.problem_count:
             raise _unknown_language(path)
+        draft.refuse_losses()
         for column in draft.columns_missed:
             draft.add_problem(str(path), f"no column '{column}' in any table; name one of them with {option('column')}")
     return draft
@@ -235,19 +242,18 @@ def draft_source(
 def explained(
     format_name: str | None, source: Path | str, about: About = About(), *, reading: Reading = AS_IT_STANDS
 ) -> Iterator[str]:
-    """Yield in lines what the importer makes of a source: the headings and articles that it recognises, where, and what
-    is left out.
+    """Yield in lines what the importer makes of a source: the headings and articles that it recognises, where, what is
+    left out by which rule, and what is lost.
 
     Raises:
         UsageError, CorpusError: as `draft_source` does, and for what keeps the source from being explained.
     """
     with _opened(format_name, source, about, HASH, reading) as (source_format, draft, path):
-        if source_format.explain is not None:
-            yield from source_format.explain(draft, path)
-            draft.check()
-        else:
-            source_format.fill(draft, path)
-            yield from draft.listed()
+        draft.is_explained = True
+        source_format.fill(draft, path)
+        yield from draft.listed()
+        yield from words_of(draft.balance)
+        draft.check()
 
 
 @contextmanager

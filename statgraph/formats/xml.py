@@ -193,5 +193,4 @@ FORMAT = SourceFormat(
     learns=True,
     takes=("profile",),
     suffixes=(".xml", ".akn"),
-    explain=explain_xml,
 )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from statgraph.errors import CorpusError, option
+from statgraph.law.account import Account, Balance
 from statgraph.law.citations.references import cited_articles
 from statgraph.law.html_text import has_html, plain_text
 from statgraph.law.records import PARTS, SET_KEY, SPLITS, Article, CitingText, Corpus, Question
@@ -25,6 +26,8 @@ COLUMNS = (
     *("parent", "articles", "split", "set", "cites", "question_id", "part"),
 )
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
+MOST_LOST = 0.05  # of the words of a source
+_ANY_NUMBER = re.compile(r"(\d+)")
 _NO_ARTICLES = "holds no articles; a corpus needs at least one"
 
 
@@ -40,6 +43,7 @@ class Reading:
         profile: of official XML, the name or file of its profile; "" to recognise it.
         article_pattern, heading_patterns: of documents, regular expressions of the lines that begin articles and of
             headings, the highest first.
+        allow_lost: whether a source is taken of which more than `MOST_LOST` is neither kept nor left out by a rule.
     """
 
     encoding: str = "utf-8"
@@ -49,6 +53,7 @@ class Reading:
     profile: str = ""
     article_pattern: str = ""
     heading_patterns: tuple[str, ...] = ()
+    allow_lost: bool = False
 
     def plain(self, text: str) -> str:
         """Return a text, without its HTML if that is not wanted."""
@@ -74,7 +79,7 @@ class Draft:
 
     A place is what a user can open: `corpus.jsonl:17`, `articles_fr.csv:3`, `LEGITEXT000006072050.json`. `name` is that
     of the corpus, `language` its ISO 639 code, `splits` how questions without a split get one (of `SPLITTINGS`).
-    `left_out` takes what of the source is no part of a corpus, in words.
+    `left_out` takes what of the source is no part of a corpus, in words, and `balance` the accounts of its words.
     """
 
     def __init__(
@@ -93,6 +98,10 @@ class Draft:
         self._about: dict[str, Any] = {"name": name, "language": language, "licence": licence, "source": source}
         self.reading = reading
         self.left_out: list[str] = []
+        self.balance = Balance()
+        self.is_explained = False  # whether what was recognised, and where, is kept for `listed`
+        self.remarks: list[str] = []  # of `listed`, on whole files
+        self._recognised: list[tuple[str, str, str]] = []
         self._columns_met: dict[tuple[str, ...], list[tuple[str, ...]]] = {}  # of a table to their names
         self._problems: list[str] = []
         self._refused: set[str] = set()
@@ -305,16 +314,42 @@ class Draft:
         found = cited_articles(bare, list(self._articles.values()))
         return {text.citing_id: article_ids for text, article_ids in zip(bare, found, strict=True)}
 
-    def listed(self) -> Iterator[str]:
-        """Yield a line for each article: its place, number or id, rubric and headings.
+    def recognise(self, place: str, what: str, words: str) -> None:
+        """Take note of what something in the source was taken for, other than an article: "heading", "TITLE II"."""
+        if self.is_explained:
+            self._recognised.append((place, what, words))
 
-        Raises:
-            CorpusError: as `check` does.
-        """
-        self.check()
+    def settle(self, account: Account) -> None:
+        """Add the account of a document's words, which is complete."""
+        balance = account.balance()
+        if not self.is_explained:
+            balance.pieces.clear()
+        self.balance.add(balance)
+
+    def refuse_losses(self) -> None:
+        """Record a problem if more of the source is lost than `MOST_LOST`, unless that is allowed."""
+        balance = self.balance
+        if balance.words_lost > MOST_LOST * balance.words and not self.reading.allow_lost:
+            worst = max(balance.lost, key=lambda lost: lost.words)
+            self.add_problem(
+                worst.place,
+                f"{balance.words_lost:,} of {balance.words:,} words would be lost, such as these: in no article, no "
+                f"heading and left out by no rule; see them with {option('explain')}, or add {option('allow-lost')}",
+            )
+
+    def listed(self) -> Iterator[str]:
+        """Yield what became of the source, in its order: remarks on it, and a line for each article, heading and piece
+        left out or lost."""
+        yield from self.remarks
+        found = [*self._recognised]
         for article_id, article in self._articles.items():
             named = ", ".join(filter(None, (article.number or article_id, article.rubric)))
-            yield f"{self._places['article', article_id]:<18} {named} ({' > '.join(article.path)})"
+            words = f"{named} ({' > '.join(article.path)}), {len(article.text):,} characters"
+            found.append((self._places["article", article_id], "article", words))
+        found += [(place, "left out", f"{rule}: {' '.join(text.split())}") for place, rule, text in self.balance.pieces]
+        found += [(lost.place, "lost", " ".join(lost.text.split())) for lost in self.balance.lost]
+        width = max((len(place) for place, _, _ in found), default=0)
+        yield from (f"{place:<{width}}  {what:<8}  {words}" for place, what, words in sorted(found, key=_in_order))
 
     def drafted_articles(self) -> tuple[Article, ...]:
         """Return the articles as they were added: part of a corpus, or none.
@@ -426,8 +461,8 @@ class SourceFormat:
     `summary`: what its files are, for --help. `fill`: fills a draft from a source and records every problem there.
     `language`: the fixed language code of the format, or a function that finds it in a source or returns None.
     `learns`: whether `fill` finds the language in the files, which learns it. `takes`: the fields of a `Reading` that
-    can be chosen, beside `strip_html`. `suffixes` of its files and `files`, patterns of the names in a folder: what it
-    is recognised by. `explain`: yields in lines what it makes of a source, where that is more than its articles.
+    can be chosen, beside `strip_html` and `allow_lost`. `suffixes` of its files and `files`, patterns of the names in a
+    folder: what it is recognised by.
     """
 
     summary: str
@@ -437,7 +472,6 @@ class SourceFormat:
     takes: tuple[str, ...] = ()
     suffixes: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
-    explain: Callable[[Draft, Path], Iterator[str]] | None = None
 
     def language_of(self, source: Path) -> str | None:
         """Return the language of the format or of its files; None if neither states one."""
@@ -446,3 +480,8 @@ class SourceFormat:
 
 def _plain(column: str) -> str:
     return column.strip().casefold()
+
+
+def _in_order(found: tuple[str, str, str]) -> list[tuple[int, str]]:
+    """Return what sorts places as they follow each other: law.md:9 before law.md:10."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in _ANY_NUMBER.split(found[0])]

@@ -48,6 +48,12 @@ def read_docx(draft: Draft, path: Path, name: str) -> DocumentLines | None:
     return DocumentLines(title, [line for line in lines if line.level >= 0])
 
 
+def walk_docx(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
+    """Yield (place, text) of all that stands in a file."""
+    document = read_docx(draft, path, name)
+    return ((line.place, line.text) for line in (document.lines if document else ()))
+
+
 def _lines(document: Docx, name: str) -> Iterator[Line]:
     from docx.table import Table
 
@@ -174,4 +180,6 @@ def _printed(number: int, kind: str) -> str:
     return text.upper() if kind.startswith("upper") else text
 
 
-FORMAT = document_format("documents of a word processor, an act a file", (".docx",), read_docx, is_text=False)
+FORMAT = document_format(
+    "documents of a word processor, an act a file", (".docx",), read_docx, walk_docx, is_text=False
+)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from statgraph.errors import option
-from statgraph.formats.documents.outline import ARTICLE, HEADING, LEFT_OUT, Line, Outline, read_outline
+from statgraph.formats.documents.outline import ARTICLE, HEADING, Line, Outline, read_outline
 from statgraph.formats.law_words import LinePatterns
+from statgraph.law.account import Account
 from statgraph.law.draft import Draft, SourceFormat
 
 MAX_FILE_BYTES = 256 << 20
-_MAX_EXPLAINED_CHARS = 120
 _WRAPPED_CHARS = 120  # a file with longer lines has a paragraph on each
 _FULL_LINE = 0.6  # of the longest; a shorter one ends its paragraph
 _ENDS = (".", ":", ";", "!", "?", "。", "；", "：")
@@ -26,22 +25,33 @@ _SECOND_HALF = re.compile(r"(?!(?:und|oder|bzw|y|o|e|et|ou|en|of|and|or)\b)[a-z�
 
 
 class DocumentLines(NamedTuple):
-    """A file as lines, blank ones between paragraphs. `title`: of the act, "" where the file does not say it;
-    `is_wrapped`: whether a paragraph can be on several lines."""
+    """A file as lines, blank ones between paragraphs.
+
+    Attributes:
+        title: of the act, "" where the file does not say it.
+        lines: in their order.
+        is_wrapped: whether a paragraph can be on several lines.
+        left_out: what the reader leaves out, as (rule, text): ("navigation", "Home").
+    """
 
     title: str
     lines: Sequence[Line]
     is_wrapped: bool = False
+    left_out: Sequence[tuple[str, str]] = ()
 
 
 # From a draft, a file and its name in messages to the document; None with the problem recorded.
 Read = Callable[[Draft, Path, str], DocumentLines | None]
+# From a draft, a file and its name to (place, text) of all that stands in the file, whatever it is: what the account of
+# the document is held against, so it shares nothing with the reader.
+Walk = Callable[[Draft, Path, str], Iterable[tuple[str, str]]]
 
 
 def document_format(
     summary: str,
     suffixes: tuple[str, ...],
     read: Read,
+    walk: Walk,
     language: Callable[[Path], str | None] | None = None,
     *,
     is_text: bool = True,
@@ -50,19 +60,18 @@ def document_format(
     encoding."""
 
     def fill(draft: Draft, source: Path) -> None:
-        for name, outline, is_only in _outlines(draft, source, suffixes, read):
+        for path, name, document, outline, is_only in _outlines(draft, source, suffixes, read):
             _draft_outline(draft, name, outline, is_only=is_only)
-
-    def explain(draft: Draft, source: Path) -> Iterator[str]:
-        for name, outline, _ in _outlines(draft, source, suffixes, read):
-            yield from _explanation(name, outline)
+            draft.settle(_account(draft, walk(draft, path, name), document, outline))
 
     takes = ("code", "article_pattern", "heading_patterns", *(("encoding",) * is_text))
-    return SourceFormat(summary, fill, language, takes=takes, suffixes=suffixes, explain=explain)
+    return SourceFormat(summary, fill, language, takes=takes, suffixes=suffixes)
 
 
-def _outlines(draft: Draft, source: Path, suffixes: tuple[str, ...], read: Read) -> Iterator[tuple[str, Outline, bool]]:
-    """Yield (name, outline, whether it is the only one) of each document."""
+def _outlines(
+    draft: Draft, source: Path, suffixes: tuple[str, ...], read: Read
+) -> Iterator[tuple[Path, str, DocumentLines, Outline, bool]]:
+    """Yield (path, name, lines, outline, whether it is the only one) of each document."""
     patterns = LinePatterns(draft.language, draft.reading.article_pattern, draft.reading.heading_patterns)
     files = [source]
     if source.is_dir():
@@ -78,7 +87,7 @@ def _outlines(draft: Draft, source: Path, suffixes: tuple[str, ...], read: Read)
         document = read(draft, path, name)
         if document is not None:
             lines = unwrapped(document.lines, patterns) if document.is_wrapped else document.lines
-            yield name, read_outline(lines, patterns, document.title), len(files) == 1
+            yield path, name, document, read_outline(lines, patterns, document.title), len(files) == 1
 
 
 def _draft_outline(draft: Draft, name: str, outline: Outline, *, is_only: bool) -> None:
@@ -103,23 +112,27 @@ def _draft_outline(draft: Draft, name: str, outline: Outline, *, is_only: bool) 
             number=article.number,
             rubric=article.rubric,
         )
-    first: dict[str, str] = {}
-    reasons = Counter(one.words for one in outline.recognised if one.what == LEFT_OUT)
-    for one in reversed(outline.recognised):
-        first[one.words] = one.line.place
-    for why, count in reasons.items():
-        draft.left_out.append(f"{count:,} line{'s' * (count > 1)}: {why} (first: {first[why]})")
 
 
-def _explanation(name: str, outline: Outline) -> Iterator[str]:
-    counts = Counter(one.what for one in outline.recognised)
-    width = max((len(one.line.place) for one in outline.recognised), default=0)
-    yield f"{name}: {outline.title or '(no title)'}"
+def _account(draft: Draft, walked: Iterable[tuple[str, str]], document: DocumentLines, outline: Outline) -> Account:
+    """Return what became of all that stands in a document."""
+    account = Account()
+    for place, text in walked:
+        account.read(place, text)
+    account.keep(document.title)
+    for rule, text in document.left_out:
+        account.leave_out(rule, text)
+    articles = iter(outline.articles)
     for one in outline.recognised:
-        words = f"{one.words}: {' '.join(one.line.text.split())}" if one.what == LEFT_OUT else one.words
-        line = f"  {one.line.place:<{width}}  {one.what:<8}  {words}"
-        yield line if len(line) <= _MAX_EXPLAINED_CHARS else f"{line[: _MAX_EXPLAINED_CHARS - 3]}..."
-    yield f"{counts[ARTICLE]:,} articles, {counts[HEADING]:,} headings, {counts[LEFT_OUT]:,} lines left out"
+        if one.what == ARTICLE:
+            article = next(articles)
+            account.keep(article.number, article.rubric, article.text)
+        elif one.what == HEADING:
+            account.keep(one.line.text)
+            draft.recognise(one.line.place, HEADING, one.words)
+        else:
+            account.leave_out(one.words, one.line.text)
+    return account
 
 
 def unwrapped(lines: Iterable[Line], patterns: LinePatterns) -> list[Line]:

@@ -52,6 +52,12 @@ def read_html(draft: Draft, path: Path, name: str) -> DocumentLines | None:
     return DocumentLines(title, list(_lines(root, name)))
 
 
+def walk_html(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
+    """Yield (place, text) of all that stands in a file."""
+    document = read_html(draft, path, name)
+    return ((line.place, line.text) for line in (document.lines if document else ()))
+
+
 def _lines(root: HtmlElement, name: str) -> Iterator[Line]:
     from lxml.etree import iterwalk
 
@@ -105,4 +111,4 @@ def language_of(source: Path) -> str | None:
     return declared[1].decode().lower() if declared else None
 
 
-FORMAT = document_format("web pages, an act a page", (".html", ".htm", ".xhtml"), read_html, language_of)
+FORMAT = document_format("web pages, an act a page", (".html", ".htm", ".xhtml"), read_html, walk_html, language_of)

@@ -29,6 +29,11 @@ def read_markdown(draft: Draft, path: Path, name: str) -> DocumentLines:
     return DocumentLines("", list(_lines(tokens, name)), is_wrapped=True)
 
 
+def walk_markdown(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
+    """Yield (place, text) of all that stands in a file."""
+    return all_lines(draft, path, name)
+
+
 def _lines(tokens: Sequence[Token], name: str) -> Iterator[Line]:
     level, row, marks = 0, 0, [""]
     cells: list[str] | None = None
@@ -68,4 +73,4 @@ def _plain(token: Token) -> str:
     return "".join(breaks.get(part.type, part.content) for part in token.children or () if part.type != "html_inline")
 
 
-FORMAT = document_format("Markdown, an act a file", (".md", ".markdown"), read_markdown)
+FORMAT = document_format("Markdown, an act a file", (".md", ".markdown"), read_markdown, walk_markdown)

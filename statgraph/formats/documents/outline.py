@@ -44,12 +44,19 @@ _OWN_NUMBER = re.compile(r"(?P<number>\d+[a-z]?(?:\.\d+[a-z]?)*)[.):]?\s+(?P<res
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A paragraph, list item or table row: its place, such as `law.docx:12`, its text, and the level of its heading
-    style, from 1; 0 for running text."""
+    """A paragraph, list item or table row.
+
+    Attributes:
+        place: such as `law.docx:12`.
+        text: on one line.
+        level: of its heading style, from 1; 0 for running text.
+        goes_on: whether it goes on the line above, from which only a soft break of Markdown divides it.
+    """
 
     place: str
     text: str
     level: int = 0
+    goes_on: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 from statgraph.formats.documents.drafting import DocumentLines, document_format
@@ -19,6 +20,7 @@ _PAGE_NUMBER = re.compile(r"(?:[^\W\d_]+\s)?[-–—\s]*\d{1,4}(?:\s*/\s*\d{1,4}
 def read_text(draft: Draft, path: Path, name: str) -> DocumentLines:
     """Return the lines of a text file, blank ones between paragraphs."""
     pages: list[list[Line]] = [[]]
+    heads_and_feet: list[tuple[str, str]] = []
     for place, text in all_lines(draft, path, name):
         first, *others = text.split(_PAGE_BREAK)
         pages[-1].append(Line(place, first))
@@ -30,9 +32,14 @@ def read_text(draft: Draft, path: Path, name: str) -> DocumentLines:
             for page in filter(None, pages):
                 repeated = heads[_without_digits(page[at].text)] > max(1, _MOST_OF_PAGES * len(pages))
                 if repeated or _PAGE_NUMBER.fullmatch(page[at].text.strip()):
-                    del page[at]
+                    heads_and_feet.append(("heads and feet of pages", page.pop(at).text))
         pages = [_trimmed(page) for page in pages]
-    return DocumentLines("", [line for page in pages for line in page], is_wrapped=True)
+    return DocumentLines("", [line for page in pages for line in page], is_wrapped=True, left_out=heads_and_feet)
+
+
+def walk_text(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
+    """Yield (place, text) of every line."""
+    return all_lines(draft, path, name)
 
 
 def _trimmed(page: list[Line]) -> list[Line]:
@@ -45,4 +52,4 @@ def _without_digits(text: str) -> str:
     return re.sub(r"\d+", "", text).strip()
 
 
-FORMAT = document_format("plain text, an act a file", (".txt", ".text"), read_text)
+FORMAT = document_format("plain text, an act a file", (".txt", ".text"), read_text, walk_text)
