@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from statgraph.formats.documents.blocks import Line
 from statgraph.formats.documents.drafting import DocumentLines, document_format
-from statgraph.formats.documents.outline import Line
 from statgraph.law.draft import Draft
 from statgraph.law.lines import all_lines
 
@@ -26,7 +26,7 @@ def read_markdown(draft: Draft, path: Path, name: str) -> DocumentLines:
         end = texts.index(_FRONT_MATTER, 1)
         texts[: end + 1] = [""] * (end + 1)
     tokens = MarkdownIt("commonmark").enable("table").parse("\n".join(texts))
-    return DocumentLines("", list(_lines(tokens, name)), is_wrapped=True)
+    return DocumentLines("", list(_lines(tokens, name)))
 
 
 def walk_markdown(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
@@ -58,7 +58,7 @@ def _lines(tokens: Sequence[Token], name: str) -> Iterator[Line]:
                 continue
             texts = text.split("\n")
             for offset, text in enumerate(texts if not level else [" ".join(texts)]):
-                yield Line(f"{name}:{first + offset}", f"{marks[-1]}{text}", level)
+                yield Line(f"{name}:{first + offset}", f"{marks[-1]}{text}", level, goes_on=offset > 0)
                 marks[-1] = ""
             level = 0
         elif token.type in ("code_block", "fence"):
