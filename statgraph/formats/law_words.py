@@ -33,11 +33,11 @@ _BARE_NUMBER = (
     r"(?P<number>\d+(?:[-.]\d+)*[A-Z]{0,4}(?: [a-z])?(?: §)?)[.)]?(?:\s+|—)(?=[^\W\d_a-z]|\([A-Z]?1\)|[\[“«„*])"
 )
 # What stands before a line that another act inserted: "1[3A. Permits", "[F12A Rafts", "*2B. Canoes".
-_INSERTED = re.compile(r"(?:\d{1,3}|[*†‡]{1,2}|[⁰¹²³⁴-⁹]{1,3})?\[(?:F\d{1,3}?(?=\d))?(?=\w|§)|[*†‡⁰¹²³⁴-⁹]{1,3}(?=\d)")
+_INSERTED = re.compile(r"(?:\d{1,3}|[*†‡]{1,2}|[⁰¹²³⁴-⁹]{1,3})?\[(?:F\d{1,3}?(?=\d))?(?=\w|§)|[*†‡⁰¹²³⁴-⁹]{1,3}(?=\w|§)")
 # What a law is called after the number of its article: "§ 278 BGB bleibt unberührt", "Article 218(9) TFEU applies".
 _OF_A_LAW = re.compile(r"\s*(?:\(\w{1,3}\)\s*)*[^\W\d_a-zà-ÿ][\w]*[^\W\d_a-zà-ÿ]\w*\s+(?:[a-zà-ÿ]|\()")
 _APART = "disposici"
-_UNNUMBERED = r"(?i:disposici[óo]n (?:adicional|transitoria|derogatoria|final))(?=\s*(?:[.:]|$))"
+_UNNUMBERED = r"(?i:disposici[óo]n (?:adicional|transitoria|derogatoria|final))(?=\s*[.:])"
 _SUB = "sub|sous-|unter|onder|sotto|pod"
 _CHINESE_NUMBER = r"\s*[零〇一二三四五六七八九十百千两\d]+\s*"
 _NUMBER_WORD = (
@@ -188,7 +188,8 @@ class LinePatterns:
         word, number = match["word"] or "", match["number"] or match["whole"]
         if goes_on and self._takes_lower_case:
             goes_on = len(text) > LONGEST_RUBRIC or text.endswith(SENTENCE_ENDS)
-        if (word or number.endswith("§")) and (goes_on or _IN_SENTENCE.match(after)):
+        is_sentence = (goes_on and not is_repealed(rest)) or _IN_SENTENCE.match(after)
+        if (word or number.endswith("§")) and is_sentence:
             return None
         if number.startswith("第"):
             number = "".join(number.split())

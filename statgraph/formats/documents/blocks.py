@@ -368,7 +368,8 @@ def _has_title_alone(block: Block) -> bool:
 def _is_alike(entry: Block, article: Block) -> bool:
     """Return whether the rubrics of an entry and of an article are the same but for some words or a full stop; a number
     alone is an entry if the article has a text."""
-    one, other = (set(_WORDS.findall(block.text.casefold())) for block in (entry, article))
+    below = article.text or " ".join(line.text for line in article.body[:1])
+    one, other = (set(_WORDS.findall(text.casefold())) for text in (entry.text, below))
     return len(one & other) >= max(1, _MOST_COMMON * min(len(one), len(other))) if one else bool(article.body)
 
 

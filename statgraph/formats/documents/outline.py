@@ -46,6 +46,7 @@ _BRACKETED = re.compile(
 )
 _DASHED = re.compile(r"(?P<rubric>[^.]{2,150})\.\s?[—–-]{1,2}\s*(?P<text>\S.*)")
 _FIRST_SENTENCE = re.compile(r"(?P<rubric>[^.]{2,80})\.\s+(?P<text>\S.*)")
+_CAPTION = re.compile(r"（[^（）]+）")
 _PARAGRAPH = re.compile(r"\(\d")
 
 
@@ -167,13 +168,16 @@ def _settle_rubrics(blocks: Sequence[Block]) -> None:
 
 def _settle_rubrics_above(part: Sequence[Block], preamble: list[Line], blocks: Sequence[Block]) -> None:
     """Take the lines above the numbers for the rubrics, where most articles of a part have one there and none
-    elsewhere."""
+    elsewhere, or where they are captions: in wide brackets, as in Japanese law."""
     of_part = set(map(id, part))
     articles = [i for i, block in enumerate(blocks) if id(block) in of_part]
     bodies = {i: blocks[i - 1].body if i else preamble for i in articles if not blocks[i].rubric}
     above = [i for i, body in bodies.items() if body and _is_rubric_above(body, blocks[i - 1] if i else None)]
+    captions = [i for i in above if _CAPTION.fullmatch(bodies[i][-1].text.strip())]
     if len(bodies) >= NEARLY_ALL * len(articles) and len(above) >= max(MIN_NUMBERS, _MOST_ABOVE * len(articles)):
-        for i in above:
+        captions = above
+    for i in captions:
+        if bodies[i]:
             blocks[i].rubric = bodies[i].pop().text.strip().strip("()（）")
 
 
@@ -268,7 +272,7 @@ def _fill(outline: Outline, blocks: Sequence[Block]) -> None:
             above.push(block.heading, _title_of(block), level=block.line.level or block.heading.level)
             outline.headings.append((block.line.place, above.path))
             heads[above.path] = len(outline.parts)
-            outline.parts.append((WITHOUT_ARTICLES, without_page(block.line.text)))
+            outline.parts.append((WITHOUT_ARTICLES, _title_of(block)))
         if block.article is None:
             rule = _rule_of_text(block, i, numbered)
             if rule != KEPT:

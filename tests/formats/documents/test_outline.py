@@ -2,8 +2,8 @@ import pytest
 
 from statgraph.formats.documents.blocks import Line
 from statgraph.formats.documents.outline import CONTENTS, PREAMBLE, REPEALED, read_outline
-from statgraph.law.account import KEPT
 from statgraph.formats.law_words import LinePatterns
+from statgraph.law.account import KEPT
 
 
 def outline_of(text, language="en", title=""):
@@ -236,7 +236,8 @@ def test_what_is_left_out_is_recognised_as_that():
     )
     assert [(rule, text) for rule, text in outline.parts if text] == [
         (KEPT, "Act"), (PREAMBLE, "Whereas dogs bark."), (KEPT, "Part 1 Dogs"), (PREAMBLE, "All of them."),
-        (PREAMBLE, "Big ones;"), (KEPT, "Section 1"), (KEPT, "Bark."), (REPEALED, "Section 2"), (REPEALED, "(Repealed)"),
+        (PREAMBLE, "Big ones;"), (KEPT, "Section 1"), (KEPT, "Bark."), (REPEALED, "Section 2"),
+        (REPEALED, "(Repealed)"),
     ]  # fmt: skip
 
 
