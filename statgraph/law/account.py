@@ -7,6 +7,7 @@ from its reader. So a reader that drops a paragraph cannot also hide that it doe
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -15,7 +16,7 @@ from itertools import accumulate
 
 KEPT = ""  # the rule of what is in the corpus
 _AROUND = " \t\n\u00a0.,:;!?()[]{}<>|\"'`´‘’“”„«»*_#~=/\\…–—-‑•·§|+^"
-_INVISIBLE = str.maketrans("", "", "\u00ad\u200b\u2060\ufeff")
+_UNCOMPARED = str.maketrans("\u2212", "-", "\u00ad\u200b\u2060\ufeff^")  # and "^", the mark of what is raised
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _NEAR = 2_000  # characters ahead in which the next words are looked for first
 _SPREAD = 200  # characters that may stand between the words of one piece
@@ -98,7 +99,7 @@ class Account:
 
     def _add(self, rule: str, texts: Iterable[str]) -> None:
         for text in texts:
-            if squeezed := "".join(text.translate(_INVISIBLE).split()):
+            if squeezed := "".join(_comparable(text).split()):
                 self._parts.append(squeezed)
                 self._rules.append(rule)
 
@@ -147,7 +148,7 @@ class _Claims:
         found: list[_Found] = []
         unfound: list[tuple[int, str, int]] = []  # a piece, and where the one before it ends
         for text in pieces:
-            text = text.translate(_INVISIBLE)
+            text = _comparable(text)
             whole = "".join(text.split()).strip(_AROUND)
             where = self._find(whole) if whole else -1
             found.append([(text, _word_count(text), where)] if where >= 0 else [])
@@ -200,6 +201,11 @@ class _Claims:
     def _take(self, where: int, length: int) -> None:
         self._taken[where : where + length] = b"\1" * length
         self._next = where + length
+
+
+def _comparable(text: str) -> str:
+    """Return a text as texts are compared, whether its letters are composed or not: 10⁶, 10^6 and 106 are one."""
+    return unicodedata.normalize("NFKC", text).translate(_UNCOMPARED)
 
 
 def _word_count(text: str) -> int:
