@@ -1,7 +1,8 @@
-"""Texts of statutes that come as HTML: the text alone, and whether a text holds tags at all."""
+"""Texts of statutes that come as HTML: the text alone, whether a text holds tags at all, and a page's encoding."""
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Sequence
 from html.parser import HTMLParser
@@ -15,6 +16,40 @@ _OTHER_TAGS = {"a", "b", "blockquote", "em", "font", "i", "img", "span", "strong
 _KNOWN = "|".join(sorted(_PARAGRAPH_TAGS | _CELL_TAGS | _UNREAD_TAGS | _OTHER_TAGS))
 # "a < b" and "AT&T" are no HTML.
 _HTML = re.compile(rf"</?(?:{_KNOWN})(?:\s[^<>]*)?/?>|&(?:nbsp|amp|lt|gt|quot|#\d+|#x[0-9a-f]+);", re.IGNORECASE)
+
+_CHARSET = re.compile(rb"""(?:<meta[^>]+charset|<\?xml[^>]+encoding)\s*=\s*["']?([\w:-]+)""", re.IGNORECASE)
+_HEAD_BYTES = 4096
+_BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_READ_AS = {  # as browsers do
+    **dict.fromkeys(("iso-8859-1", "iso8859-1", "latin1", "latin-1", "ascii", "us-ascii"), "cp1252"),
+    **dict.fromkeys(("gb2312", "gb_2312-80", "x-gbk", "gbk"), "gb18030"),
+    **dict.fromkeys(("shift_jis", "shift-jis", "x-sjis", "sjis"), "cp932"),
+    **dict.fromkeys(("euc-kr", "ks_c_5601-1987"), "cp949"),
+    **dict.fromkeys(("utf-16", "utf-16le", "utf-16be", "unicode"), "utf-8"),  # or the declaration could not be read
+    **dict.fromkeys(("iso-8859-9", "latin5"), "cp1254"),
+    **dict.fromkeys(("iso-8859-11", "tis-620"), "cp874"),
+}
+
+
+def encoding_of_page(page: bytes) -> str:
+    """Return the encoding of an HTML page: that of its byte order mark, UTF-8 if its letters can be that, or what it
+    declares; "" where it declares none."""
+    declared = _CHARSET.search(page[:_HEAD_BYTES])
+    for mark, encoding in _BYTE_ORDER_MARKS.items():
+        if page.startswith(mark):
+            return encoding
+    if declared is None or (not page.isascii() and _is_utf8(page)):
+        return ""
+    name = declared[1].decode().lower()
+    return _READ_AS.get(name, name)
+
+
+def _is_utf8(page: bytes) -> bool:
+    try:
+        page.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def has_html(text: str) -> bool:
