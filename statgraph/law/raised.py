@@ -10,7 +10,9 @@ _OF_A_WORD = re.compile(r"(?:[^\W\d_]{2,}|e)\.?")  # "1er", "2e", "5bis", "Mme"
 _LETTERS = {"o": "º", "a": "ª", "°": "°", "º": "º", "ª": "ª"}
 _SEVERAL = re.compile(r"[^\w.,]")
 # "1<sup>1</sup>/<sub>2</sub>" is one and a half.
-_STACKED = re.compile(r"(\d?)\s*<sup>\s*(\d+)\s*</sup>\s*(?:/|⁄|&frasl;)\s*<sub>\s*(\d+)\s*</sub>", re.IGNORECASE)
+_STACKED = re.compile(
+    r"(\d?)[ \t]*<sup>\s*(\d+)\s*</sup>[ \t]*(?:/|⁄|&frasl;)[ \t]*<sub>\s*(\d+)\s*</sub>", re.IGNORECASE
+)
 
 
 def raised(text: str) -> str:

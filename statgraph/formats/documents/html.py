@@ -41,7 +41,7 @@ _MOST_PRE = 0.5  # of the characters of a page whose paragraphs are on a line ea
 _LIST_STYLE = re.compile(r"list-style(?:-type)?\s*:\s*(?:(none)|(lower|upper)-(alpha|latin|roman))", re.IGNORECASE)
 # "a)", "1.", "(ii)", "–": of a list whose items are definitions, or written in the text of an item.
 _TERM = re.compile(r"(?:[(\[]?(?:\d{1,3}[a-z]{0,2}|[a-z]|[a-z]{1,6}(?=[.)\]]))[.)\]°]*|[-–—•·])", re.IGNORECASE)
-_OWN_MARK = re.compile(r"(?:[(\[]?(?:\d{1,3}[a-z]{0,2}|[a-z])[.)\]°]+|\(?[ivxl]+\)|[-–—•·])(?:\s|$)", re.IGNORECASE)
+OWN_MARK = re.compile(r"(?:[(\[]?(?:\d{1,3}[a-z]{0,2}|[a-z])[.)\]°]+|\(?[ivxl]+\)|[-–—•·])(?:\s|$)", re.IGNORECASE)
 _LANGUAGE = re.compile(rb"""<(?:html|body)[^>]*?\s(?:xml:)?lang\s*=\s*["']?([a-z]{2,3})\b""", re.IGNORECASE)
 _META_LANGUAGE = re.compile(
     rb"""<meta(?=[^>]+(?:content-language|["'](?:dc\.)?language["']))[^>]+content\s*=\s*["']?([a-z]{2,3})\b""",
@@ -224,7 +224,7 @@ def _lines(root: HtmlElement, name: str, lines_before: int) -> Iterator[Line]:
                 texts, term = [term.strip()], f"{texts[0]} "
             elif any(texts):
                 texts[0] = f"{term}{texts[0]}"
-                texts[0] = texts[0] if _OWN_MARK.match(texts[0]) else f"{mark}{texts[0]}"
+                texts[0] = texts[0] if OWN_MARK.match(texts[0]) else f"{mark}{texts[0]}"
                 term = mark = ""
             elif tag in ("dt", "dl"):
                 texts, term = [term.strip()], ""
