@@ -13,7 +13,7 @@ from pathlib import Path
 from statgraph.errors import CorpusError, Text, UsageError, option, readable, unknown_name
 from statgraph.formats.acts.documents import fetched
 from statgraph.formats.download import is_address
-from statgraph.formats.recognising import check_named, recognised
+from statgraph.formats.recognising import check_named, check_text, recognised
 from statgraph.formats.repealed import is_repealed
 from statgraph.formats.tables import draft_rows
 from statgraph.law.account import words_of
@@ -334,6 +334,7 @@ def read_question_file(path: Path) -> tuple[list[str], list[str]]:
     if not path.is_file():
         problem = "is a folder" if path.is_dir() else "no such file"
         raise CorpusError(f"{path}: {problem}; give a file with a question a line, or JSONL or CSV (id, text)")
+    check_text(path)
     draft = Draft(name=path.name, language="en")
     for place, record in _records(draft, path):
         missing = [" or ".join(keys) for keys in (QUESTION_ID_KEYS, QUESTION_TEXT_KEYS) if not set(keys) & set(record)]

@@ -109,6 +109,12 @@ def test_a_text_file_has_a_question_a_line(tmp_path, name):
     assert read_question_file(tmp_path / name) == (["q"], ["Who?"])
 
 
+def test_a_spreadsheet_of_questions_is_refused_in_one_line(tmp_path):
+    (tmp_path / "asked.xlsx").write_bytes(b"PK\x03\x04\x84")
+    with pytest.raises(CorpusError, match=r"^.*asked.xlsx: not a text file; save it as .csv in UTF-8$"):
+        read_question_file(tmp_path / "asked.xlsx")
+
+
 @pytest.mark.parametrize("content", ['{"nr": 7, "frage": "Wer?"}\n', "nr;frage\n7;Wer?\n"])
 def test_a_refusal_names_what_the_file_holds(tmp_path, content):
     path = tmp_path / ("asked.jsonl" if content.startswith("{") else "asked.csv")
