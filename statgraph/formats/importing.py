@@ -13,7 +13,8 @@ from pathlib import Path
 from statgraph.errors import CorpusError, Text, UsageError, option, readable, unknown_name
 from statgraph.formats.acts.documents import fetched
 from statgraph.formats.download import is_address
-from statgraph.formats.recognising import check_named, recognised
+from statgraph.formats.recognising import check_named, check_text, recognised
+from statgraph.formats.repealed import is_repealed
 from statgraph.formats.tables import draft_rows
 from statgraph.law.account import words_of
 from statgraph.law.draft import AS_IT_STANDS, Draft, Reading, SourceFormat
@@ -133,7 +134,7 @@ def import_to_folder(
         draft = draft_source(format, source, about, splits=splits, reading=reading)
         corpus = draft.corpus()
         write_corpus(corpus, Path(out), draft.balance)
-    left_out = (*_uncited(draft), *draft.left_out)
+    left_out = (*_left_out(draft), *draft.left_out)
     return Imported(
         corpus, len(draft.resolved_citing), left_out, tuple(words_of(draft.balance)), tuple(_caveats(corpus))
     )
@@ -153,8 +154,11 @@ def _caveats(corpus: Corpus) -> Iterator[str]:
         )
 
 
-def _uncited(draft: Draft) -> Iterator[str]:
+def _left_out(draft: Draft) -> Iterator[str]:
     unlabelled, unresolved = len(draft.unlabelled_questions), len(draft.unresolved_citing)
+    if repealed := list(draft.repealed.values()):
+        count, first = len(repealed), repealed[0]
+        yield f"{count:,} article{'s' * (count > 1)} without text, taken as repealed (first: {first})"
     if unlabelled:
         yield f"{unlabelled:,} question{'s' * (unlabelled > 1)} that no article answers"
     if unresolved:
@@ -284,7 +288,7 @@ def _opened(
             raise _unknown_language(path)
         # With a "?" for each byte of a file name that is not UTF-8, so that it can be written.
         printable = {key: (value or "").encode(errors="replace").decode() for key, value in known.items()}
-        yield source_format, Draft(**printable, splits=splits, reading=reading), path
+        yield source_format, Draft(**printable, splits=splits, reading=reading, is_repealed=is_repealed), path
 
 
 @contextmanager
@@ -330,6 +334,7 @@ def read_question_file(path: Path) -> tuple[list[str], list[str]]:
     if not path.is_file():
         problem = "is a folder" if path.is_dir() else "no such file"
         raise CorpusError(f"{path}: {problem}; give a file with a question a line, or JSONL or CSV (id, text)")
+    check_text(path)
     draft = Draft(name=path.name, language="en")
     for place, record in _records(draft, path):
         missing = [" or ".join(keys) for keys in (QUESTION_ID_KEYS, QUESTION_TEXT_KEYS) if not set(keys) & set(record)]

@@ -36,8 +36,6 @@ _BARE_NUMBER = (
 _INSERTED = re.compile(
     r"(?:\d{1,3}|[*†‡]{1,2}|[⁰¹²³⁴-⁹]{1,3})?\[(?:F\d{1,3}?(?=\d))?(?=\w|§)|[*†‡⁰¹²³⁴-⁹]{1,3}(?=\w|§)"
 )
-    r"(?:\d{1,3}|[*†‡]{1,2}|[⁰¹²³⁴-⁹]{1,3})?\[(?:F\d{1,3}?(?=\d))?(?=\w|§)|[*†‡⁰¹²³⁴-⁹]{1,3}(?=\w|§)"
-)
 # What a law is called after the number of its article: "§ 278 BGB bleibt unberührt", "Article 218(9) TFEU applies".
 _OF_A_LAW = re.compile(r"\s*(?:\(\w{1,3}\)\s*)*[^\W\d_a-zà-ÿ][\w]*[^\W\d_a-zà-ÿ]\w*\s+(?:[a-zà-ÿ]|\()")
 _APART = "disposici"

@@ -1,4 +1,4 @@
-"""Texts that say of an article only that it is no longer there: "(weggefallen)", "[Repealed, 2014, c. 20]", "* * *"."""
+"""Texts of articles that say no more than that the article is repealed: "(weggefallen)", "[Repealed by Act 5]"."""
 
 from __future__ import annotations
 
@@ -7,13 +7,22 @@ from pathlib import Path
 
 from statgraph import artifacts
 
-_WORDS = "|".join(row["words"].replace(", ", "|") for row in artifacts.read_table(Path(__file__).with_suffix(".tsv")))
-# Behind the word stands by what, or in brackets anything: "Repealed by Act 5.", "[Repealed, 2014, c. 20]".
-_BY = r"(?:durch|by|por|par|da|dall\w+|genom|bij|przez|pela|pelo)\b.{1,100}"
-_REPEALED = re.compile(rf"\W*(?:{_WORDS})(?:\W*| {_BY})|[\[(（](?:{_WORDS})\b[^\[\]]{{0,120}}[\])）]\W*", re.IGNORECASE)
-_STARS = re.compile(r"[\s\[(]*(?:[*.…·_–—-]\s*){3,}[\s\])]*")
+_WORDS = "|".join(
+    word for row in artifacts.read_table(Path(__file__).with_suffix(".tsv")) for word in row["words"].split(", ")
+)
+_AROUND = "()[]<>*_–—-.…:;,'\"“”«»„ "
+_IN_BRACKETS = re.compile(r"[*_]*[(\[](?:[^()\[\]]|\([^()]*\))*[)\]][*_.]*")
+_BY = r"(?:durch|by|por|par|da|dall\w+|genom|bij|przez|pela|pelo)\b.+"
+_LONGEST = 200  # of what says by what it is repealed
+_REPEALED, _BEGINS = re.compile(rf"(?:{_WORDS})(?: {_BY})?"), re.compile(rf"(?:{_WORDS})\b")
 
 
 def is_repealed(text: str) -> bool:
-    """Return whether a whole text says nothing but that the article is repealed, omitted or reserved."""
-    return bool(_REPEALED.fullmatch(text) or _STARS.fullmatch(text))
+    """Return whether a text is blank or says no more than that its article is repealed."""
+    text = " ".join(text.split())
+    plain = text.strip(_AROUND).casefold()
+    if len(text) > _LONGEST:
+        return False
+    if not plain or _REPEALED.fullmatch(plain):
+        return True
+    return _IN_BRACKETS.fullmatch(text) is not None and _BEGINS.match(plain) is not None

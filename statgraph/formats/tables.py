@@ -32,6 +32,7 @@ from statgraph.law.lines import (
     named_rows,
     path_field,
     string_field,
+    table_value,
 )
 from statgraph.law.records import SPLITS
 from statgraph.law.store import draft_citing
@@ -59,7 +60,11 @@ def draft_jsonl(draft: Draft, source: Path) -> None:
     """Fill a draft from a folder of JSONL tables, or from a single file of articles."""
     if _is_of_other_format(draft, source, (".csv", ".tsv"), "csv"):
         return
-    draft_tables(draft, source, ".jsonl", lambda path, table: json_lines(draft, path, path.name))
+
+    def read(path: Path, table: str) -> PlacedRecords:
+        return ((place, _table_values(record)) for place, record in json_lines(draft, path, path.name))
+
+    draft_tables(draft, source, ".jsonl", read)
 
 
 def draft_csv(draft: Draft, source: Path) -> None:
@@ -246,11 +251,15 @@ def draft_rows(draft: Draft, tables: Mapping[str, Iterable[Mapping[str, object]]
     def placed(table: str) -> PlacedRecords:
         for number, row in enumerate(tables[table]):
             if isinstance(row, Mapping):
-                yield f"{table}[{number}]", row
+                yield f"{table}[{number}]", _table_values(row)
             else:
                 draft.add_problem(f"{table}[{number}]", f"{type(row).__name__} instead of a dict; give a dict a row")
 
     draft_records(draft, {table: placed(table) for table in tables}, "articles")
+
+
+def _table_values(record: Mapping[str, object]) -> dict[str, object]:
+    return {key: table_value(value) for key, value in record.items()}
 
 
 def draft_records(draft: Draft, tables: Mapping[str, PlacedRecords], articles_name: str) -> None:

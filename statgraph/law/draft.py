@@ -29,6 +29,7 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}")
 MOST_LOST = 0.05  # of the words of a source
 _ANY_NUMBER = re.compile(r"(\d+)")
 _NO_ARTICLES = "holds no articles; a corpus needs at least one"
+_NO_TEXTS = f"no article has a text; name the column or key that holds it with {option('column')} text=YOURS"
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,9 @@ class Draft:
     A place is what a user can open: `corpus.jsonl:17`, `articles_fr.csv:3`, `LEGITEXT000006072050.json`. `name` is that
     of the corpus, `language` its ISO 639 code, `splits` how questions without a split get one (of `SPLITTINGS`).
     `left_out` takes what of the source is no part of a corpus, in words, and `balance` the accounts of its words.
+
+    `is_repealed` says of an article's text whether that is blank or only a mark such as "(repealed)": such articles are
+    left out. Without it a blank text is a problem, and a mark a text.
     """
 
     def __init__(
@@ -91,6 +95,7 @@ class Draft:
         source: str = "unknown",
         splits: str = HASH,
         reading: Reading = AS_IT_STANDS,
+        is_repealed: Callable[[str], bool] = lambda text: False,
     ):
         if splits != HASH:
             source = f"{source}; splits {splits}"
@@ -98,6 +103,7 @@ class Draft:
         self._about: dict[str, Any] = {"name": name, "language": language, "licence": licence, "source": source}
         self.reading = reading
         self.left_out: list[str] = []
+        self._repealed: dict[str, str] = {}  # the places of articles without text by id
         self.balance = Balance()
         self.is_explained = False  # whether what was recognised, and where, is kept for `listed`
         self.remarks: list[str] = []  # of `listed`, on whole files
@@ -109,7 +115,7 @@ class Draft:
         self._articles: dict[str, Article] = {}
         self._questions: dict[str, tuple[str, Mapping[str, object]]] = {}
         self._labels: dict[str, _Labels] = {}
-        self._splitting = splits
+        self._splitting, self._is_repealed = splits, is_repealed
         self._split_conflicts: set[tuple[str, str | None]] = set()
         self._orders: dict[str, int] = {}
         self._citing: dict[str, CitingText] = {}
@@ -155,10 +161,10 @@ class Draft:
     @contextmanager
     def articles_from(self, name: str) -> Iterator[None]:
         """Record a problem if the code in this context reads no articles from a file and reports nothing else."""
-        articles_before, problems_before = len(self._articles), self.problem_count
+        repealed, before = len(self._repealed), (len(self._articles.keys() - self._repealed), self.problem_count)
         yield
-        if (len(self._articles), self.problem_count) == (articles_before, problems_before):
-            self.add_problem(name, _NO_ARTICLES)
+        if (len(self._articles.keys() - self._repealed), self.problem_count) == before:
+            self.add_problem(name, _NO_TEXTS if len(self._repealed) > repealed else _NO_ARTICLES)
 
     def add_article(
         self,
@@ -181,8 +187,13 @@ class Draft:
         article_id = article_id.strip()
         title, text = self.reading.plain(title).strip(), self.reading.plain(text)
         number, rubric = (" ".join(self.reading.plain(part).split()) for part in (number, rubric))
-        if not self.is_new("article", article_id, place, text=text):
+        is_repealed = self._is_repealed(text)
+        if not self.is_new("article", article_id, place, **({} if is_repealed else {"text": text})):
             return
+        if is_repealed:
+            self._repealed[article_id] = place
+            if not text.strip():
+                return
         problem = validity_problem(metadata or {})
         if problem:
             self.add_problem(place, f"article '{article_id}' {problem}")
@@ -204,6 +215,17 @@ class Draft:
     def article_ids(self) -> Collection[str]:
         """Return the ids of the articles that were added so far."""
         return self._articles.keys()
+
+    @property
+    def repealed(self) -> dict[str, str]:
+        """Return the places of the articles that `corpus()` leaves out as repealed, by id. One with a mark for a text
+        stays where a label or a citing text names it."""
+        if not self._repealed:
+            return {}
+        named = {article_id for labels in self._labels.values() for article_id in labels.places}
+        named.update(article_id for text in self._citing.values() for article_id in text.article_ids)
+        kept = named & self._articles.keys()
+        return {article_id: place for article_id, place in self._repealed.items() if article_id not in kept}
 
     def add_question(
         self, place: str, *, question_id: str, text: str, metadata: Mapping[str, object] | None = None
@@ -311,8 +333,12 @@ class Draft:
     def _looked_up(self) -> dict[str, tuple[str, ...]]:
         """Return the articles that citing texts without any name, by the text's id; read once all is added."""
         bare = [text for text in self._citing.values() if not text.article_ids]
-        found = cited_articles(bare, list(self._articles.values()))
+        found = cited_articles(bare, self._kept_articles())
         return {text.citing_id: article_ids for text, article_ids in zip(bare, found, strict=True)}
+
+    def _kept_articles(self) -> list[Article]:
+        repealed = self.repealed
+        return [article for article_id, article in self._articles.items() if article_id not in repealed]
 
     def recognise(self, place: str, what: str, words: str) -> None:
         """Take note of what something in the source was taken for, other than an article: "heading", "TITLE II"."""
@@ -342,10 +368,10 @@ class Draft:
         left out or lost."""
         yield from self.remarks
         found = [*self._recognised]
-        for article_id, article in self._articles.items():
-            named = ", ".join(filter(None, (article.number or article_id, article.rubric)))
+        for article in self._kept_articles():
+            named = ", ".join(filter(None, (article.number or article.article_id, article.rubric)))
             words = f"{named} ({' > '.join(article.path)}), {len(article.text):,} characters"
-            found.append((self._places["article", article_id], "article", words))
+            found.append((self._places["article", article.article_id], "article", words))
         found += [(place, "left out", f"{rule}: {' '.join(text.split())}") for place, rule, text in self.balance.pieces]
         found += [(lost.place, "lost", " ".join(lost.text.split())) for lost in self.balance.lost]
         width = max((len(place) for place, _, _ in found), default=0)
@@ -384,7 +410,7 @@ class Draft:
         if problems:
             raise CorpusError(*problems)
         code_rank = {code: rank for rank, code in enumerate(self._orders)}
-        articles = with_title_parts(self._articles.values())
+        articles = with_title_parts(self._kept_articles())
         articles.sort(key=lambda article: (code_rank[article.code], article.order))
         splits = self._made_splits()
         questions = (
@@ -416,23 +442,29 @@ class Draft:
                 yield replace(text, article_ids=article_ids, question_id=question_id)
 
     def _label_problems(self) -> Iterator[str]:
+        repealed = self.repealed
         for question_id, labels in self._labels.items():
             if self._misses_question(question_id):
                 yield f"{labels.place}: label names question '{question_id}', which does not exist; add the question"
             for article_id, place in labels.places.items():
-                if self._misses_article(article_id):
-                    yield (
-                        f"{place}: label of question '{question_id}' names article '{article_id}', "
-                        "which does not exist; add the article or remove the label"
-                    )
+                named = f"{place}: label of question '{question_id}' names article '{article_id}', which"
+                if article_id in repealed:
+                    yield f"{named} has no text ({repealed[article_id]}); add the text or remove the label"
+                elif self._misses_article(article_id):
+                    yield f"{named} does not exist; add the article or remove the label"
 
     def _citing_problems(self) -> Iterator[str]:
+        repealed = self.repealed
         for citing_id, text in self._citing.items():
             where = f"{self._places['citing text', citing_id]}: citing text '{citing_id}'"
             if text.question_id and self._misses_question(text.question_id):
                 yield f"{where} belongs to question '{text.question_id}', which does not exist; add the question"
-            for article_id in filter(self._misses_article, text.article_ids):
-                yield f"{where} cites article '{article_id}', which does not exist; add the article or leave it out"
+            for article_id in text.article_ids:
+                if article_id in repealed:
+                    place = repealed[article_id]
+                    yield f"{where} cites article '{article_id}', which has no text ({place}); add it or leave it out"
+                elif self._misses_article(article_id):
+                    yield f"{where} cites article '{article_id}', which does not exist; add the article or leave it out"
 
     def _misses_question(self, question_id: str) -> bool:
         """Return whether a question does not exist, unless that follows from a problem already recorded: an unreadable

@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from statgraph.law.draft import Draft
 # Statutes hold articles far longer than the csv module's default limit of 131,072 characters a field.
 MAX_FIELD_CHARS = 2**31 - 1
 DELIMITERS = ",;\t"
+_MISSING = ("nan", "NaN", "NaT", "<NA>", "None")  # what a table library writes into an empty cell
 _FOREIGN, _SURROGATE = re.compile("[\udc80-\udcff]"), re.compile("[\ud800-\udfff]")
 _UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")  # its byte order marks
 
@@ -167,7 +169,7 @@ def csv_fields(draft: Draft, path: Path, name: str, delimiter: str = "") -> Iter
     try:
         for values in reader:
             if any(value.strip() for value in values):
-                yield f"{name}:{first_line}", values
+                yield f"{name}:{first_line}", ["" if value.strip() in _MISSING else value for value in values]
             first_line = reader.line_num + 1
     except csv.Error as error:
         unread = text.split("\n")[first_line - 1 :]
@@ -176,6 +178,19 @@ def csv_fields(draft: Draft, path: Path, name: str, delimiter: str = "") -> Iter
             f"broken quoting in the row that starts here ({error}); write a quote inside a quoted field twice",
             refused=(field.strip(' "') for line in unread for field in line.split(delimiter)),
         )
+
+
+def table_value(value: Any) -> Any:
+    """Return a value of a table as JSON has it: None where a library says that it is missing, the text of a date."""
+    if isinstance(value, str):
+        return None if value.strip() in _MISSING else value
+    if isinstance(value, float | date) or type(value).__name__ == "NAType":
+        if str(value) in _MISSING:
+            return None
+        if isinstance(value, datetime) and value.time() == time():
+            value = value.date()
+        return value.isoformat() if isinstance(value, date) else value
+    return value
 
 
 # Replaces a value whose problem is recorded, so that the rest of the record is still checked.

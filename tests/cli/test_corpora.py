@@ -113,7 +113,6 @@ def test_every_fault_of_jsonl_is_listed_in_one_pass(refused_import, source):
         "add that heading or leave the parent empty\n"
         "articles.jsonl:2: article id 'L1' appears twice (first on line 1); ids must be unique\n"
         "articles.jsonl:3: article has no id; give every article a unique id\n"
-        "articles.jsonl:4: article 'L3' has an empty text; fill it or remove the article\n"
         "articles.jsonl:5: article 'L4' has an empty path; name the headings above it, from the code down\n"
         "articles.jsonl:6: invalid JSON at column 46 (Expecting ',' delimiter); each line must be one JSON object\n"
         "articles.jsonl:7: byte 0xe9 is not UTF-8; save it as UTF-8, or 'statgraph import' it with --encoding\n"

@@ -40,8 +40,6 @@ ARTICLE_FILES = (
 QUESTION_FILES = ("questions_{language}_{split}.csv", "questions_{split}.csv", "{split}.csv")
 
 _LANGUAGE_IN_NAME = re.compile(r"_(fr|nl)(?=[_.])")
-# What a table library writes for an empty cell.
-_EMPTY = ("", "None", "nan", "NaN")
 
 
 def draft_bsard(draft: Draft, source: Path) -> None:
@@ -79,7 +77,7 @@ def language_of(source: Path) -> str | None:
 def _draft_articles(draft: Draft, path: Path) -> None:
     with draft.articles_from(path.name):
         for place, row in csv_rows(draft, path, path.name, needed=ARTICLE_COLUMNS):
-            cells = {column: "" if value.strip() in _EMPTY else value.strip() for column, value in row.items()}
+            cells = {column: value.strip() for column, value in row.items()}
             code = cells["code"]
             levels = LEVELS if "book" in cells else ("code", "description")
             draft.add_article(

@@ -25,6 +25,7 @@ IN_FORCE = ("VIGUEUR", "VIGUEUR_DIFF", "ABROGE_DIFF")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NO_END_MS = 32_000_000_000_000  # in the year 2984
+_LATEST_MS = 253_000_000_000_000  # in the year 9987
 _NUMBER = re.compile(r"(?:LO|[LRDA])?\*{0,2}\d[\d-]*(?: ?-?[A-Z])?")
 
 
@@ -148,9 +149,17 @@ def _in_force(data: Mapping[str, Any], day_ms: float | None) -> bool:
 
 
 def _validity(data: Mapping[str, Any]) -> dict[str, str]:
-    """Return when an article is in force, as far as its dates say it; the source ends in 2999 what has no end."""
+    """Return when an article is in force, as far as its dates say it.
+
+    The source ends in 2999 what has no end; what begins there has no known beginning yet, and is not in force today.
+    """
     dates = {VALID_FROM: data.get("dateDebut"), VALID_TO: data.get("dateFin")}
-    known = {key: value / 1000 for key, value in dates.items() if isinstance(value, int) and abs(value) < _NO_END_MS}
+    latest = {VALID_FROM: _LATEST_MS, VALID_TO: _NO_END_MS}
+    known = {
+        key: value / 1000
+        for key, value in dates.items()
+        if isinstance(value, int) and -_NO_END_MS < value < latest[key]
+    }
     validity = {key: (_EPOCH + timedelta(seconds=seconds)).date().isoformat() for key, seconds in known.items()}
     return {} if validity_problem(validity) else validity
 

@@ -138,7 +138,7 @@ def _with_annexes_apart(blocks: Sequence[Block]) -> list[list[Block]]:
     for block in blocks:
         if block.heading is not None and block.heading.kind == ANNEX:
             parts.append([])
-        elif block.article is not None and not is_repealed(block.text):
+        elif block.article is not None and not (block.text and is_repealed(block.text)):
             parts[-1].append(block)
     return parts
 
@@ -285,8 +285,8 @@ def _fill(outline: Outline, blocks: Sequence[Block]) -> None:
         text = "\n".join(filter(None, (block.text, *(line.text.strip() for line in block.body))))
         number, rubric = f"{block.article.word} {block.article.number}".strip(), block.rubric.strip(" .:–—-")
         outline.parts.append((MARKS, block.article.mark))
-        if is_repealed(text or rubric) or not any(map(str.isalnum, text)):
-            rule = REPEALED if is_repealed(text) or is_repealed(rubric) else WITHOUT_TEXT
+        if is_repealed(text):
+            rule = REPEALED if any(part and is_repealed(part) for part in (text, rubric)) else WITHOUT_TEXT
             outline.parts += [(rule, part) for part in (number, rubric, text)]
             continue
         local_id = _local_id(block.article, usual, rubric)

@@ -4,7 +4,6 @@ own."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date, datetime
 from pathlib import Path
 
 from statgraph.errors import reason_of
@@ -12,6 +11,7 @@ from statgraph.extras import require
 from statgraph.formats.documents.office import is_readable
 from statgraph.formats.tables import NEEDED_COLUMNS, PlacedRecords, draft_records, draft_tables, records_of_rows
 from statgraph.law.draft import Draft, SourceFormat
+from statgraph.law.lines import table_value
 
 MAX_COLUMNS = 200
 _Rows = list[tuple[str, list[str]]]
@@ -82,12 +82,9 @@ def _rows(sheet, name: str) -> Iterator[tuple[str, list[str]]]:  # type: ignore[
 
 
 def _text(value: object) -> str:
+    value = table_value(value)
     if value is None:
         return ""
-    if isinstance(value, datetime) and not (value.hour or value.minute or value.second):
-        value = value.date()
-    if isinstance(value, date | datetime):
-        return value.isoformat()
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(value).strip()
