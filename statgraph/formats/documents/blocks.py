@@ -127,10 +127,12 @@ class _Beginnings:
 
     def __init__(self, lines: Sequence[Line], patterns: LinePatterns):
         self._patterns = patterns
-        articles = [(line.level, found) for line in lines if (found := patterns.article(without_page(line.text)))]
-        self._sure = {_number_of(found) for _, found in articles if not found.is_doubtful}
+        found = [(line.level, patterns.article(without_page(line.text), has_style=line.level > 0)) for line in lines]
+        articles = [(level, article) for level, article in found if article is not None]
+        self._sure = {_number_of(article) for _, article in articles if not article.is_doubtful}
         styled = [line for line in lines if line.level]
-        self._needs_style = sum(level > 0 for level, _ in articles) >= _MIN_STYLED
+        n_styled = sum(level > 0 for level, _ in articles)
+        self._needs_style = n_styled >= _MIN_STYLED or n_styled > len(articles) - n_styled
         self._has_styled_headings = any(patterns.heading(without_page(line.text)) for line in styled)
 
     def heading(self, line: Line, text: str) -> HeadingLine | None:
@@ -140,7 +142,7 @@ class _Beginnings:
 
     def article(self, line: Line, text: str, last: int) -> ArticleLine | None:
         """Return the article that a line begins; a doubtful one must have the next number, and no other line that."""
-        found = self._patterns.article(text)
+        found = self._patterns.article(text, has_style=line.level > 0)
         if found is None or (self._needs_style and not line.level):
             return None
         if found.is_doubtful and not line.level and (_number_of(found) in self._sure or found.digits != last + 1):
