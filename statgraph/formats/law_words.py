@@ -95,6 +95,7 @@ class ArticleLine:
         is_rubric: whether the rest is known to be the rubric, and not the text.
         is_several: whether it stands for a range of articles: "Artículos 21 a 25. (Derogados)".
         is_apart: whether it stands outside the headings: "Disposición final primera", an annex.
+        is_marked: whether a full stop, a colon or a dash stands behind the number, or nothing.
         is_doubtful: whether the line may be a sentence about an article: "Section 5 EU law applies."
         mark: what stands before it because another act inserted it: "1[".
     """
@@ -105,6 +106,7 @@ class ArticleLine:
     is_rubric: bool = False
     is_several: bool = False
     is_apart: bool = False
+    is_marked: bool = False
     is_doubtful: bool = False
     mark: str = ""
 
@@ -197,8 +199,11 @@ class LinePatterns:
         if number.startswith("第"):
             number = "".join(number.split())
         is_apart = f"{word}{number}".casefold().startswith(_APART)
+        is_marked = not rest or any(mark in after[: len(after) - len(rest)] for mark in ".:–—-")
         is_doubtful = bool(_OF_A_LAW.match(after)) and text.endswith(SENTENCE_ENDS)
-        return ArticleLine(word, number, rest, is_apart=is_apart, is_doubtful=is_doubtful, mark=mark)
+        return ArticleLine(
+            word, number, rest, is_apart=is_apart, is_marked=is_marked, is_doubtful=is_doubtful, mark=mark
+        )
 
     def ordinal(self, text: str) -> ArticleLine | None:
         """Return the article that a line begins with an ordinal alone, as transitional provisions do: "PRIMERO.- La

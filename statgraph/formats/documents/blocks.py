@@ -20,7 +20,7 @@ _MIN_STYLED = 2  # article lines with a style, in a document where the style alo
 _MOST_ABOVE = 0.7  # of the articles; the others have no rubric
 _MOST_IN_ORDER = 0.6  # of the bare numbers; the others are those of sections that are inserted
 _MOST_AGAIN, _MOST_ALIKE = 0.8, 0.5  # of the entries of a table of contents: come again, with a like rubric
-_MOST_COMMON = 0.6  # of the words of the shorter one of two rubrics that are alike
+_MOST_COMMON = 0.6  # of the words of an entry are in the rubric that it stands for
 _PAGE = re.compile(r"(?:\s*\.{4,}\s*|\t+|\s{3,})\d{1,4}$")  # in a table of contents
 _OWN_NUMBER = re.compile(r"(?P<number>\d+[a-z]?(?:\.\d+[a-z]?)*)[.):]?\s+(?P<rest>\S.*)")
 _WORDS = re.compile(r"\w+")
@@ -372,7 +372,7 @@ def _is_alike(entry: Block, article: Block) -> bool:
     alone is an entry if the article has a text."""
     below = article.text or " ".join(line.text for line in article.body[:1])
     one, other = (set(_WORDS.findall(text.casefold())) for text in (entry.text, below))
-    return len(one & other) >= max(1, _MOST_COMMON * min(len(one), len(other))) if one else bool(article.body)
+    return len(one & other) >= _MOST_COMMON * len(one) if one else bool(article.body)
 
 
 def _identity(block: Block) -> str:
