@@ -17,9 +17,12 @@ _REPEALED, _BEGINS = re.compile(_WORDS), re.compile(rf"(?:{_WORDS})\b")
 
 
 def is_repealed(text: str) -> bool:
-    """Return whether a text is blank or says no more than that its article is repealed."""
+    """Return whether a text says no more than that its article is repealed."""
+    text = text.strip()
+    if len(text) > _LONGEST:
+        return False
     text = " ".join(text.split())
     plain = text.strip(_AROUND).casefold()
-    if not plain or _REPEALED.fullmatch(plain):
+    if _REPEALED.fullmatch(plain):
         return True
-    return len(text) <= _LONGEST and _IN_BRACKETS.fullmatch(text) is not None and _BEGINS.match(plain) is not None
+    return _IN_BRACKETS.fullmatch(text) is not None and _BEGINS.match(plain) is not None

@@ -17,6 +17,7 @@ KEPT = ""  # the rule of what is in the corpus
 _AROUND = " \t\n\u00a0.,:;!?()[]{}<>|\"'`´‘’“”„«»*_#~=/\\…–—-‑•·§|+^"
 _INVISIBLE = str.maketrans("", "", "\u00ad\u200b\u2060\ufeff")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_BEGINNING = 200  # characters that show the script of a text
 _NEAR = 2_000  # characters ahead in which the next words are looked for first
 _SPREAD = 200  # characters that may stand between the words of one piece
 _MOST_FOUND = 0.6  # of the letters of a piece: with fewer in one place, it is not there
@@ -150,7 +151,7 @@ class _Claims:
             text = text.translate(_INVISIBLE)
             whole = "".join(text.split()).strip(_AROUND)
             where = self._find(whole) if whole else -1
-            found.append([(text, _word_count(text), where)] if where >= 0 else [])
+            found.append([(text, word_count(text), where)] if where >= 0 else [])
             if where >= 0:
                 self._take(where, len(whole))
             elif whole:
@@ -187,7 +188,7 @@ class _Claims:
         found: _Found = []
         for word in words:
             where = self._free(word, start, end) if anchor >= 0 else -1
-            found.append((word, _word_count(word), where))
+            found.append((word, word_count(word), where))
             if where >= 0:
                 self._taken[where : where + len(word)] = b"\1" * len(word)
         if sum(len(word) for word, _, where in found if where >= 0) >= _MOST_FOUND * sum(map(len, words)):
@@ -202,9 +203,14 @@ class _Claims:
         self._next = where + length
 
 
-def _word_count(text: str) -> int:
+def word_count(text: str) -> int:
     """Return the words of a text; in a script without blanks each sign is one."""
-    return len(_UNSPACED.findall(text)) or len(text.split())
+    return len(_UNSPACED.findall(text)) if is_unspaced(text) else len(text.split())
+
+
+def is_unspaced(text: str) -> bool:
+    """Return whether a text begins in a script without blanks."""
+    return not text.isascii() and _UNSPACED.search(text, 0, _BEGINNING) is not None
 
 
 def words_of(balance: Balance) -> Iterator[str]:

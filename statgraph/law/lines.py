@@ -97,6 +97,7 @@ def json_objects(draft: Draft, lines: Iterable[tuple[str, str]]) -> Iterator[tup
                 refused=line.split('"'),
             )
         else:
+            draft.read_cells(place, list(value.values()))
             names = draft.named_columns(tuple(value))
             yield place, {name: held for of, held in zip(names, value.values(), strict=True) for name in of}
 
@@ -134,6 +135,7 @@ def named_rows(
     for place, values in rows:
         if not header:
             header = draft.named_columns(tuple(values))
+            draft.keep_cells(values)
             known = [name for names in header for name in names]
             missing = [names.replace("|", " or ") for names in needed if not set(names.split("|")) & set(known)]
             if missing:  # the file's own names: the user knows no others
@@ -169,7 +171,9 @@ def csv_fields(draft: Draft, path: Path, name: str, delimiter: str = "") -> Iter
     try:
         for values in reader:
             if any(value.strip() for value in values):
-                yield f"{name}:{first_line}", ["" if value.strip() in _MISSING else value for value in values]
+                values = ["" if value.strip() in _MISSING else value for value in values]
+                draft.read_cells(f"{name}:{first_line}", values)
+                yield f"{name}:{first_line}", values
             first_line = reader.line_num + 1
     except csv.Error as error:
         unread = text.split("\n")[first_line - 1 :]

@@ -13,7 +13,9 @@ def _balance(source, kept=(), left_out=()):
 
 
 def test_every_word_is_somewhere():
-    balance = _balance(["§ 1. Zweck.", "Es gilt.", "Seite 3"], ["§ 1", "Zweck", "Es gilt."], [("page heads", "Seite 3")])
+    balance = _balance(
+        ["§ 1. Zweck.", "Es gilt.", "Seite 3"], ["§ 1", "Zweck", "Es gilt."], [("page heads", "Seite 3")]
+    )
     assert (balance.words, balance.kept, balance.left_out, balance.lost) == (6, 4, {"page heads": 2}, [])
 
 
