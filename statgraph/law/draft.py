@@ -85,9 +85,9 @@ class Draft:
     of the corpus, `language` its ISO 639 code, `splits` how questions without a split get one (of `SPLITTINGS`).
     `left_out` takes what of the source is no part of a corpus, in words, and `balance` the accounts of its words.
 
-    `is_repealed` says of an article's text whether that is only a mark such as "(repealed)": such articles are left out,
-    and so are those with a blank text. Without it a blank text is a problem, and a mark a text. `cells` is the account of tables, None where none
-    is wanted; `settle_cells` completes it.
+    `is_repealed` says of an article's text whether it is only a mark such as "(repealed)": such articles are left out,
+    and so are those with a blank text. Without it a blank text is a problem, and a mark a text. `cells` is the account
+    of tables, None where none is wanted; `settle_cells` completes it.
     """
 
     def __init__(

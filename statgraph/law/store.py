@@ -240,7 +240,7 @@ def draft_labels(draft: Draft, path: Path, split: str) -> None:
     rows: Iterator[tuple[str, Mapping[str, object]]] = (
         json_lines(draft, path, name)
         if path.suffix == ".jsonl"
-        else csv_rows(draft, path, name, needed=LABEL_COLUMNS, delimiter="\t")
+        else csv_rows(draft, path, name, needed=LABEL_COLUMNS, delimiter="\t", missing=())
     )
     for place, row in rows:
         draft_label(draft, place, row, split)
