@@ -12,17 +12,17 @@ _WORDS = "|".join(
 )
 _AROUND = "()[]<>*_–—-.…:;,'\"“”«»„ "
 _IN_BRACKETS = re.compile(r"[*_]*[(\[](?:[^()\[\]]|\([^()]*\))*[)\]][*_.]*")
-_LONGEST = 200  # of what in brackets says by what it is repealed
-_REPEALED, _BEGINS = re.compile(_WORDS), re.compile(rf"(?:{_WORDS})\b")
+_BY = r"(?:durch|by|por|par|da|dall\w+|genom|bij|przez|pela|pelo)\b.+"
+_LONGEST = 200  # of what says by what it is repealed
+_REPEALED, _BEGINS = re.compile(rf"(?:{_WORDS})(?: {_BY})?"), re.compile(rf"(?:{_WORDS})\b")
 
 
 def is_repealed(text: str) -> bool:
-    """Return whether a text says no more than that its article is repealed."""
-    text = text.strip()
-    if len(text) > _LONGEST:
+    """Return whether a text is blank or says no more than that its article is repealed."""
+    if len(text.strip()) > _LONGEST:
         return False
     text = " ".join(text.split())
     plain = text.strip(_AROUND).casefold()
-    if _REPEALED.fullmatch(plain):
+    if not plain or _REPEALED.fullmatch(plain):
         return True
     return _IN_BRACKETS.fullmatch(text) is not None and _BEGINS.match(plain) is not None

@@ -7,19 +7,21 @@ from its reader. So a reader that drops a paragraph cannot also hide that it doe
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
 KEPT = ""  # the rule of what is in the corpus
-_AROUND = " \t\n\u00a0.,:;!?()[]{}<>|\"'`´‘’“”„«»*_#~=/\\…–—-‑•·§|+^"
-_INVISIBLE = str.maketrans("", "", "\u00ad\u200b\u2060\ufeff")
+_RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789", strict=True))
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _BEGINNING = 200  # characters that show the script of a text
-_NEAR = 2_000  # characters ahead in which the next words are looked for first
-_SPREAD = 200  # characters that may stand between the words of one piece
+_WORD = re.compile(r"[^\W_]+")
+_LONG = 12  # letters; shorter pieces take what the longer ones leave
+_NEAR = 2_000  # letters ahead in which the next words are looked for first
+_SPREAD = 200  # letters that may stand between the words of one piece
 _MOST_FOUND = 0.6  # of the letters of a piece: with fewer in one place, it is not there
 _MOST_SEARCHES = 5_000  # through a whole document
 
@@ -89,6 +91,10 @@ class Account:
         """Add a piece of the source: a line, or the text between two tags."""
         self._source.append((place, text))
 
+    def put(self, rule: str, text: str) -> None:
+        """Add what is in the corpus (`KEPT`), or what a rule leaves out."""
+        self._add(rule, (text,))
+
     def keep(self, *texts: str) -> None:
         """Add what is in the corpus: the number, rubric and text of an article, a heading."""
         self._add(KEPT, texts)
@@ -99,8 +105,8 @@ class Account:
 
     def _add(self, rule: str, texts: Iterable[str]) -> None:
         for text in texts:
-            if squeezed := "".join(text.translate(_INVISIBLE).split()):
-                self._parts.append(squeezed)
+            if letters := _letters(text):
+                self._parts.append(letters)
                 self._rules.append(rule)
 
     def balance(self) -> Balance:
@@ -136,28 +142,31 @@ _Found = list[tuple[str, int, int]]  # words, how many, and where they are, -1 f
 
 
 class _Claims:
-    """Gives every piece of a source a place of its own in a text without blanks."""
+    """Gives every piece of a source a place of its own in the letters and digits of a text."""
 
     def __init__(self, parts: Iterable[str]):
         self._text = "".join(parts)
         self._taken = bytearray(len(self._text))
         self._next, self._searches = 0, 0
 
-    def of(self, pieces: Iterable[str]) -> list[_Found]:
-        """Return for each piece where it is as a whole or else, in what is left then, each of its words."""
-        found: list[_Found] = []
-        unfound: list[tuple[int, str, int]] = []  # a piece, and where the one before it ends
-        for text in pieces:
-            text = text.translate(_INVISIBLE)
-            whole = "".join(text.split()).strip(_AROUND)
-            where = self._find(whole) if whole else -1
-            found.append([(text, word_count(text), where)] if where >= 0 else [])
-            if where >= 0:
-                self._take(where, len(whole))
-            elif whole:
-                unfound.append((len(found) - 1, text, self._next))
-        for number, text, before in unfound:
-            found[number] = self._words(text, before)
+    def of(self, pieces: Sequence[str]) -> list[_Found]:
+        """Return for each piece where it is: the long ones as a whole, then the short ones, then the words of those
+        that are nowhere as a whole."""
+        letters = [_letters(text) for text in pieces]
+        found: list[_Found] = [[] for _ in pieces]
+        before = [0] * len(pieces)  # where the last piece ends that was found before this one
+        for is_long in (True, False):
+            self._next = 0
+            for i, whole in enumerate(letters):
+                if found[i]:
+                    self._next = found[i][0][2] + len(whole)
+                elif whole and (len(whole) >= _LONG) == is_long and (where := self._find(whole)) >= 0:
+                    self._take(where, len(whole))
+                    found[i] = [(pieces[i], word_count(pieces[i]), where)]
+                before[i] = self._next
+        for i, whole in enumerate(letters):
+            if whole and not found[i]:
+                found[i] = self._words(_WORD.findall(pieces[i]), before[i])
         return found
 
     def _find(self, text: str) -> int:
@@ -177,30 +186,45 @@ class _Claims:
             where = self._text.find(text, where + 1, end)
         return where
 
-    def _words(self, text: str, before: int) -> _Found:
+    def _words(self, words: Sequence[str], before: int) -> _Found:
         """Return where each word of a piece is, all of them close to the longest one; none is found if few are."""
-        words = [word for word in (word.strip(_AROUND) for word in text.split()) if word]
-        longest = max(words, key=len)
+        letters = [_letters(word) for word in words]
         self._next = before
-        anchor = self._find(longest)
-        spread = sum(map(len, words)) + _SPREAD
-        start, end = max(0, anchor - spread), anchor + spread
-        found: _Found = []
-        for word in words:
-            where = self._free(word, start, end) if anchor >= 0 else -1
-            found.append((word, word_count(word), where))
+        anchor = self._find(max(letters, key=len))
+        spread = sum(map(len, letters)) + _SPREAD
+        places = []
+        for word in letters:
+            where = self._free(word, max(0, anchor - spread), anchor + spread) if anchor >= 0 else -1
+            places.append(where)
             if where >= 0:
-                self._taken[where : where + len(word)] = b"\1" * len(word)
-        if sum(len(word) for word, _, where in found if where >= 0) >= _MOST_FOUND * sum(map(len, words)):
-            return found
-        for word, _, where in found:
-            if where >= 0:
-                self._taken[where : where + len(word)] = bytes(len(word))
-        return [(word, count, -1) for word, count, _ in found]
+                self._take(where, len(word))
+        n_found = sum(len(word) for word, where in zip(letters, places, strict=True) if where >= 0)
+        if n_found < _MOST_FOUND * sum(map(len, letters)):
+            for word, where in zip(letters, places, strict=True):
+                if where >= 0:
+                    self._taken[where : where + len(word)] = bytes(len(word))
+            places = [-1] * len(words)
+        return [(word, word_count(word), where) for word, where in zip(words, places, strict=True)]
 
     def _take(self, where: int, length: int) -> None:
         self._taken[where : where + length] = b"\1" * length
         self._next = where + length
+
+
+class _LettersAlone(dict[int, str | None]):
+    """A table for `str.translate` that leaves letters and digits, raised digits as plain ones."""
+
+    def __missing__(self, code: int) -> str | None:
+        character = chr(code)
+        self[code] = _RAISED.get(character, character) if character.isalnum() else None
+        return self[code]
+
+
+_TABLE = _LettersAlone()
+
+
+def _letters(text: str) -> str:
+    return text.translate(_TABLE) if text.isascii() else unicodedata.normalize("NFC", text).translate(_TABLE)
 
 
 def word_count(text: str) -> int:

@@ -562,7 +562,7 @@ def _plain(column: str) -> str:
 
 def _as_lists(ids: tuple[str, ...]) -> tuple[object, ...]:
     """Return how a cell can hold several ids."""
-    return *ids, ids, ",".join(ids), ";".join(ids)
+    return *ids, ids, ",".join(ids)
 
 
 def _in_order(found: tuple[str, str, str]) -> list[tuple[int, str]]:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from statgraph.errors import reason_of
 from statgraph.extras import require
+from statgraph.formats.documents.blocks import Line
 from statgraph.formats.documents.drafting import DocumentLines, document_format
 from statgraph.formats.documents.office import is_readable
-from statgraph.formats.documents.outline import Line
 from statgraph.law.citations.numbers import roman_numeral
 from statgraph.law.draft import Draft
 

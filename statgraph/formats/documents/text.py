@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from statgraph.formats.documents.blocks import Line
 from statgraph.formats.documents.drafting import DocumentLines, document_format
-from statgraph.formats.documents.outline import Line
 from statgraph.law.draft import Draft
 from statgraph.law.lines import all_lines
 
