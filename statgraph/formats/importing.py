@@ -17,6 +17,7 @@ from statgraph.formats.recognising import check_named, check_text, recognised
 from statgraph.formats.repealed import is_repealed
 from statgraph.formats.tables import draft_rows
 from statgraph.law.account import words_of
+from statgraph.law.cells import CellAccount
 from statgraph.law.draft import AS_IT_STANDS, Draft, Reading, SourceFormat
 from statgraph.law.html_text import has_html
 from statgraph.law.lines import csv_rows, decoded_lines, id_field, json_objects, string_field
@@ -237,6 +238,8 @@ def draft_source(
         source_format.fill(draft, path)
         if not draft.language and not draft.problem_count:
             raise _unknown_language(path)
+        if not draft.problem_count:
+            draft.settle_cells()
         draft.refuse_losses()
         for column in draft.columns_missed:
             draft.add_problem(str(path), f"no column '{column}' in any table; name one of them with {option('column')}")
@@ -255,6 +258,7 @@ def explained(
     with _opened(format_name, source, about, HASH, reading) as (source_format, draft, path):
         draft.is_explained = True
         source_format.fill(draft, path)
+        draft.settle_cells()
         yield from draft.listed()
         yield from words_of(draft.balance)
         draft.check()
@@ -288,7 +292,8 @@ def _opened(
             raise _unknown_language(path)
         # With a "?" for each byte of a file name that is not UTF-8, so that it can be written.
         printable = {key: (value or "").encode(errors="replace").decode() for key, value in known.items()}
-        yield source_format, Draft(**printable, splits=splits, reading=reading, is_repealed=is_repealed), path
+        draft = Draft(**printable, splits=splits, reading=reading, is_repealed=is_repealed, cells=CellAccount())
+        yield source_format, draft, path
 
 
 @contextmanager

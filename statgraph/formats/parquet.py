@@ -105,7 +105,9 @@ def parquet_rows(
                 return
             rows = (row for batch in file.iter_batches() for row in batch.to_pylist())
             for number, row in enumerate(rows, start=1):
-                yield f"{name} row {number}", {column: table_value(value) for column, value in row.items()}
+                row = {column: table_value(value) for column, value in row.items()}
+                draft.read_cells(f"{name} row {number}", [_json_object(value) or value for value in row.values()])
+                yield f"{name} row {number}", row
     except (pyarrow.ArrowException, OSError) as error:
         draft.add_problem(name, f"cannot be read as Parquet ({reason_of(error)}); write it again")
 
@@ -116,16 +118,23 @@ def _record(draft: Draft, place: str, row: Mapping[str, object], table: str) -> 
     metadata: dict[str, object] = {}
     held = row.get("metadata")
     if held:
-        try:
-            value = json.loads(held) if isinstance(held, str) else held
-        except (ValueError, RecursionError):
-            value = None
-        if isinstance(value, dict):
+        value = _json_object(held)
+        if value is not None:
             metadata |= value
         else:
             draft.add_problem(place, '\'metadata\' is not a JSON object; write it as text, like {"name": "value"}')
     metadata |= {column: value for column, value in row.items() if column not in own and value is not None}
     return {column: row.get(column) for column in own if column != "metadata"} | {"metadata": metadata}
+
+
+def _json_object(value: object) -> dict[str, object] | None:
+    """Return the object that a cell is, or holds as JSON; None if it is neither."""
+    if isinstance(value, str) and value.startswith("{"):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return None
+    return value if isinstance(value, dict) else None
 
 
 def write_parquet(corpus: Corpus, folder: Path) -> None:

@@ -19,10 +19,10 @@ _REPEALED, _BEGINS = re.compile(rf"(?:{_WORDS})(?: {_BY})?"), re.compile(rf"(?:{
 
 def is_repealed(text: str) -> bool:
     """Return whether a text is blank or says no more than that its article is repealed."""
+    if len(text.strip()) > _LONGEST:
+        return False
     text = " ".join(text.split())
     plain = text.strip(_AROUND).casefold()
-    if len(text) > _LONGEST:
-        return False
     if not plain or _REPEALED.fullmatch(plain):
         return True
     return _IN_BRACKETS.fullmatch(text) is not None and _BEGINS.match(plain) is not None

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from statgraph.errors import option
 from statgraph.formats.law_words import LONGEST_HEADING, HeadingLine, HeadingStack, LinePatterns
+from statgraph.law.cells import PATH_SEPARATOR
 from statgraph.law.draft import Draft, SourceFormat
 from statgraph.law.lines import (
     UNREADABLE,
@@ -35,7 +36,7 @@ from statgraph.law.lines import (
     table_value,
 )
 from statgraph.law.records import SPLITS
-from statgraph.law.store import draft_citing
+from statgraph.law.store import draft_citing, leave_out_others
 from statgraph.law.titles import NUMBER
 
 MAX_LISTED_CYCLE = 8
@@ -49,7 +50,6 @@ NEEDED_COLUMNS = {
     "citing": ("id|_id", "text"),
 }
 ID_COLUMNS = {"questions": "articles", "citing": "cites"}
-PATH_SEPARATOR = " > "
 _PLAIN_HEADING = "heading"  # the kind of one that the words of no language begin
 _REMEDY = f"name every needed column on this line, or give yours with {option('column')}, such as text=Wortlaut"
 
@@ -189,6 +189,8 @@ def heading_paths(draft: Draft, records: PlacedRecords) -> dict[str, tuple[str, 
     for place, record in records:
         heading_id, parent_id = id_field(draft, place, record, "id", "_id"), id_field(draft, place, record, "parent")
         title = string_field(draft, place, record, "title").strip()
+        leave_out_others(draft, record, ("id", "_id", "title", "parent"))
+        draft.keep_cells((heading_id, parent_id))
         if heading_id is None or parent_id is None:
             continue
         heading_id = heading_id.strip()
@@ -283,6 +285,7 @@ def _draft_article(
         return
     title, text, rubric = (string_field(draft, place, record, key) for key in ("title", "text", "rubric"))
     path, heading_id = path_field(draft, place, record, "path"), heading_id.strip()
+    draft.keep_cells((heading_id,))
     if heading_id:
         if path:
             draft.add_problem(place, f"article '{article_id}' has both a path and the heading '{heading_id}'; keep one")

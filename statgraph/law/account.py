@@ -17,6 +17,7 @@ from itertools import accumulate
 KEPT = ""  # the rule of what is in the corpus
 _RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789", strict=True))
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_BEGINNING = 200  # characters that show the script of a text
 _WORD = re.compile(r"[^\W_]+")
 _LONG = 12  # letters; shorter pieces take what the longer ones leave
 _NEAR = 2_000  # letters ahead in which the next words are looked for first
@@ -161,7 +162,7 @@ class _Claims:
                     self._next = found[i][0][2] + len(whole)
                 elif whole and (len(whole) >= _LONG) == is_long and (where := self._find(whole)) >= 0:
                     self._take(where, len(whole))
-                    found[i] = [(pieces[i], _word_count(pieces[i]), where)]
+                    found[i] = [(pieces[i], word_count(pieces[i]), where)]
                 before[i] = self._next
         for i, whole in enumerate(letters):
             if whole and not found[i]:
@@ -203,7 +204,7 @@ class _Claims:
                 if where >= 0:
                     self._taken[where : where + len(word)] = bytes(len(word))
             places = [-1] * len(words)
-        return [(word, _word_count(word), where) for word, where in zip(words, places, strict=True)]
+        return [(word, word_count(word), where) for word, where in zip(words, places, strict=True)]
 
     def _take(self, where: int, length: int) -> None:
         self._taken[where : where + length] = b"\1" * length
@@ -226,9 +227,14 @@ def _letters(text: str) -> str:
     return text.translate(_TABLE) if text.isascii() else unicodedata.normalize("NFC", text).translate(_TABLE)
 
 
-def _word_count(text: str) -> int:
+def word_count(text: str) -> int:
     """Return the words of a text; in a script without blanks each sign is one."""
-    return len(_UNSPACED.findall(text)) or len(text.split())
+    return len(_UNSPACED.findall(text)) if is_unspaced(text) else len(text.split())
+
+
+def is_unspaced(text: str) -> bool:
+    """Return whether a text begins in a script without blanks."""
+    return not text.isascii() and _UNSPACED.search(text, 0, _BEGINNING) is not None
 
 
 def words_of(balance: Balance) -> Iterator[str]:

@@ -7,11 +7,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from statgraph.errors import CorpusError, option
 from statgraph.law.account import Account, Balance
+from statgraph.law.cells import PATH_SEPARATOR, CellAccount, cells_of
 from statgraph.law.citations.references import cited_articles
 from statgraph.law.html_text import has_html, plain_text
 from statgraph.law.records import PARTS, SET_KEY, SPLITS, Article, CitingText, Corpus, Question
@@ -26,6 +28,7 @@ COLUMNS = (
     *("parent", "articles", "split", "set", "cites", "question_id", "part"),
 )
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
+REPEALED = "repealed"  # the rule of the account
 MOST_LOST = 0.05  # of the words of a source
 _ANY_NUMBER = re.compile(r"(\d+)")
 _NO_ARTICLES = "holds no articles; a corpus needs at least one"
@@ -82,8 +85,9 @@ class Draft:
     of the corpus, `language` its ISO 639 code, `splits` how questions without a split get one (of `SPLITTINGS`).
     `left_out` takes what of the source is no part of a corpus, in words, and `balance` the accounts of its words.
 
-    `is_repealed` says of an article's text whether that is blank or only a mark such as "(repealed)": such articles are
-    left out. Without it a blank text is a problem, and a mark a text.
+    `is_repealed` says of an article's text whether it is only a mark such as "(repealed)": such articles are left out,
+    and so are those with a blank text. Without it a blank text is a problem, and a mark a text. `cells` is the account
+    of tables, None where none is wanted; `settle_cells` completes it.
     """
 
     def __init__(
@@ -95,7 +99,8 @@ class Draft:
         source: str = "unknown",
         splits: str = HASH,
         reading: Reading = AS_IT_STANDS,
-        is_repealed: Callable[[str], bool] = lambda text: False,
+        is_repealed: Callable[[str], bool] | None = None,
+        cells: CellAccount | None = None,
     ):
         if splits != HASH:
             source = f"{source}; splits {splits}"
@@ -115,7 +120,7 @@ class Draft:
         self._articles: dict[str, Article] = {}
         self._questions: dict[str, tuple[str, Mapping[str, object]]] = {}
         self._labels: dict[str, _Labels] = {}
-        self._splitting, self._is_repealed = splits, is_repealed
+        self._splitting, self._is_repealed, self._cells = splits, is_repealed, cells
         self._split_conflicts: set[tuple[str, str | None]] = set()
         self._orders: dict[str, int] = {}
         self._citing: dict[str, CitingText] = {}
@@ -187,11 +192,12 @@ class Draft:
         article_id = article_id.strip()
         title, text = self.reading.plain(title).strip(), self.reading.plain(text)
         number, rubric = (" ".join(self.reading.plain(part).split()) for part in (number, rubric))
-        is_repealed = self._is_repealed(text)
+        is_repealed = self._is_repealed is not None and (not text.strip() or self._is_repealed(text))
         if not self.is_new("article", article_id, place, **({} if is_repealed else {"text": text})):
             return
         if is_repealed:
             self._repealed[article_id] = place
+            self.leave_out_cells(REPEALED, (article_id, number, rubric, title, text, list(path), metadata))
             if not text.strip():
                 return
         problem = validity_problem(metadata or {})
@@ -205,7 +211,9 @@ class Draft:
                 place, f"article '{article_id}' has an empty path; name the headings above it, from the code down"
             )
             path = ("",)
-        if order is None:
+        if order is not None:
+            self.keep_cells((order,))
+        else:
             order = self._orders.get(path[0], 0) + 1
         self._orders[path[0]] = max(order, self._orders.get(path[0], 0))
         title = title or (f"{number}, {path[0]}" if number else article_id)
@@ -344,6 +352,44 @@ class Draft:
         """Take note of what something in the source was taken for, other than an article: "heading", "TITLE II"."""
         if self.is_explained:
             self._recognised.append((place, what, words))
+
+    def read_cells(self, place: str, values: Collection[object]) -> None:
+        """Add cells of a table to its account, as they are read from the file."""
+        if self._cells is not None:
+            plain = chain.from_iterable(map(cells_of, values)) if self.reading.strip_html else None
+            self._cells.read_row(place, values if plain is None else [self.reading.plain(text) for text in plain])
+
+    def keep_cells(self, values: Iterable[object]) -> None:
+        """Add to the account of tables what is taken over and is in no article, question or citing text."""
+        if self._cells is not None:
+            self._cells.keep(*chain.from_iterable(map(cells_of, values)))
+
+    def leave_out_cells(self, rule: str, values: Iterable[object]) -> None:
+        """Add to the account of tables what is left out by a rule, such as "names of columns"."""
+        if self._cells is not None:
+            self._cells.leave_out(rule, *chain.from_iterable(map(cells_of, values)))
+
+    def settle_cells(self) -> None:
+        """Complete the account of tables with all that the draft holds."""
+        if self._cells is None:
+            return
+        for one in self._kept_articles():
+            path = PATH_SEPARATOR.join(one.path)
+            self._cells.keep(one.article_id, one.number, one.rubric, one.title, one.text, path, *cells_of(one.metadata))
+        for question_id, (words, metadata) in self._questions.items():
+            labels = self._labels.get(question_id)
+            question = (question_id, words, metadata)
+            if labels is None:
+                self.leave_out_cells("questions that no article answers", question)
+            else:
+                self.keep_cells((*question, labels.split, *_as_lists(tuple(labels.places))))
+        for citing_id, text in self._citing.items():
+            citing = (citing_id, text.title, text.text, text.question_id, text.part)
+            if text.article_ids or self._looked_up[citing_id]:
+                self.keep_cells((*citing, *_as_lists(text.article_ids)))
+            else:
+                self.leave_out_cells("citing texts without an article", citing)
+        self.settle(self._cells)
 
     def settle(self, account: Account) -> None:
         """Add the account of a document's words, which is complete."""
@@ -512,6 +558,11 @@ class SourceFormat:
 
 def _plain(column: str) -> str:
     return column.strip().casefold()
+
+
+def _as_lists(ids: tuple[str, ...]) -> tuple[object, ...]:
+    """Return how a cell can hold several ids."""
+    return *ids, ids, ",".join(ids)
 
 
 def _in_order(found: tuple[str, str, str]) -> list[tuple[int, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -40,6 +40,9 @@ BEIR_SPLITS = {**{split: split for split in SPLITS}, "validation": "dev"}  # by 
 # MTEB's labels are JSON lines.
 BEIR_LABEL_FILES = {f"{name}{end}": split for name, split in BEIR_SPLITS.items() for end in (".tsv", ".jsonl")}
 _OWN_METADATA = ("path", "order", "number", "rubric")  # what of `metadata` are fields of an article
+_ARTICLE_KEYS, _QUESTION_KEYS = ("_id", "title", "text", "metadata"), ("_id", "text", "metadata")
+_CITING_KEYS = ("_id", "id", "title", "text", "cites", "question_id", "part")
+OTHER_COLUMNS = "columns that are not read"  # a rule of the account of tables
 # None: the manifest must say it.
 ABOUT_DEFAULTS = {"name": None, "language": None, "licence": "unknown", "source": "unknown"}
 
@@ -181,6 +184,7 @@ def draft_article(draft: Draft, place: str, record: Mapping[str, object], *, def
     """Add the article of a record."""
     article_id = id_field(draft, place, record, "_id")
     metadata = object_field(draft, place, record, "metadata")
+    leave_out_others(draft, record, _ARTICLE_KEYS)
     if article_id is not None:
         draft.add_article(
             place,
@@ -195,9 +199,15 @@ def draft_article(draft: Draft, place: str, record: Mapping[str, object], *, def
         )
 
 
+def leave_out_others(draft: Draft, record: Mapping[str, object], keys: Collection[str]) -> None:
+    """Add to the account of tables what a record holds under other keys, which nothing reads."""
+    draft.leave_out_cells(OTHER_COLUMNS, (value for key, value in record.items() if key not in keys))
+
+
 def draft_question(draft: Draft, place: str, record: Mapping[str, object]) -> None:
     """Add the question of a record."""
     question_id = id_field(draft, place, record, "_id")
+    leave_out_others(draft, record, _QUESTION_KEYS)
     if question_id is not None:
         draft.add_question(
             place,
@@ -210,6 +220,7 @@ def draft_question(draft: Draft, place: str, record: Mapping[str, object]) -> No
 def draft_citing(draft: Draft, place: str, record: Mapping[str, object]) -> None:
     """Add the citing text of a record, whose id is under `_id` or `id`."""
     citing_id = id_field(draft, place, record, "_id", "id")
+    leave_out_others(draft, record, _CITING_KEYS)
     question_id = id_field(draft, place, record, "question_id")
     if citing_id is not None and question_id is not None:
         draft.add_citing(
@@ -229,7 +240,7 @@ def draft_labels(draft: Draft, path: Path, split: str) -> None:
     rows: Iterator[tuple[str, Mapping[str, object]]] = (
         json_lines(draft, path, name)
         if path.suffix == ".jsonl"
-        else csv_rows(draft, path, name, needed=LABEL_COLUMNS, delimiter="\t")
+        else csv_rows(draft, path, name, needed=LABEL_COLUMNS, delimiter="\t", missing=())
     )
     for place, row in rows:
         draft_label(draft, place, row, split)
@@ -238,7 +249,11 @@ def draft_labels(draft: Draft, path: Path, split: str) -> None:
 def draft_label(draft: Draft, place: str, row: Mapping[str, object], split: str) -> None:
     """Add the label of a row with `LABEL_COLUMNS`, if its score says that the article answers."""
     question, article, score = LABEL_COLUMNS
-    if is_relevant(draft, place, row.get(score)):
+    values = [row.get(column) for column in LABEL_COLUMNS]
+    if not is_relevant(draft, place, row.get(score)):
+        draft.leave_out_cells("labels with a score of 0", values)
+    else:
+        draft.keep_cells(values)
         question_id, article_id = (id_field(draft, place, row, column) for column in (question, article))
         draft.add_label(place, question_id=question_id or "", article_id=article_id or "", split=split)
 

@@ -5,7 +5,7 @@ from statgraph.formats.repealed import is_repealed
 
 @pytest.mark.parametrize(
     "text",
-    ["", " \n", "–", "(weggefallen)", "[Repealed]", "(Abrogé)", "Derogado.", "*(aufgehoben)*", "Mülga", "(dihapus)",
+    ["(weggefallen)", "[Repealed]", "(Abrogé)", "Derogado.", "*(aufgehoben)*", "Mülga", "(dihapus)",
      "(Repealed by Act 5 of 2001)", "[Revoked (No. 3).]", "Утратил силу.", "删除"],
 )  # fmt: skip
 def test_a_mark_alone_is_no_text(text):
