@@ -10,7 +10,7 @@ import numpy as np
 
 from statgraph.law.citations.code_mentions import CodeMentions, Mention, plain_title, small_words
 from statgraph.law.citations.numbering import ALOUD, ARTICLE, SECTION
-from statgraph.law.citations.numbers import LETTERS, article_number, digits_pattern
+from statgraph.law.citations.numbers import LETTERS, article_number, digits_pattern, with_plain_hyphens
 from statgraph.law.citations.references import Reference, ReferenceFinder
 from statgraph.law.titles import NEARLY_ALL
 
@@ -70,7 +70,7 @@ class NamedArticles:
         for reference, own, mentioned in self._references(question):
             named = [row for code in own or mentioned for row in self._finder.rows_of(reference, code)]
             best.update(dict.fromkeys(named))
-            if named or not own:
+            if (named or not own) and not reference.is_exact:
                 others.update(dict.fromkeys(self._rows_anywhere(reference)))
         return np.fromiter(best | others, dtype=np.int64)
 
@@ -126,7 +126,7 @@ class NamedArticles:
         """Return a question with capitals before numbers and "article" before unmistakable ones: for "l1234-1". With
         `known`, before those alone that look like the number of an article."""
         said = _KEPT.sub(lambda part: unicodedata.normalize("NFKC", part[0]), unicodedata.normalize("NFC", question))
-        said = re.sub("[\u2010-\u2012\u2212]", "-", said)
+        said = with_plain_hyphens(said)
         said = re.sub(r"(?<!\w)(ss?)(?=\d)", r"\1.", said, flags=re.IGNORECASE)
         said = _SMALL_LETTERS.sub(lambda match: match[0].upper(), said)
 

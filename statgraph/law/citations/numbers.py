@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
+_HYPHENS = "\u2010\u2011\u2012\u2212\uff0d"
 LETTERS = r"(?:LO|[A-Z])\.?\s?\*{0,2}\s?"
 END = r"(?![^\W_])"  # of a word or number
 _LATIN = rf"(?i:bis|ter|qu[aá]ter|quinquies|sexies|septies|octies|nonies|novies|[a-z]*(?:decies|vicies)){END}"
@@ -33,6 +34,8 @@ def digits_pattern(*, marks: str, loose: str, bis_is_to: bool, joins: str = "", 
     own = rf"(?!(?:{'|'.join(filter(None, (marks, joins)))}){END})" if marks or joins else ""
     # "§ 12f." is § 12 and the next.
     segment = rf"\d+(?:\^\d+|{_RAISED})?(?:{_LATIN}|{own}[a-eg-z]{{1,2}}{END}|f(?![\w.])|[A-Z]{{1,3}}{END})?"
+    # "§ 1.401(k)-1" is a number; what is in brackets behind a number is a paragraph.
+    segment += r"(?:(?:\((?:[a-z]{1,3}|\d{1,2})\)){1,4}(?=-\d))?"
     mark = rf"(?:\.?(?:{marks}){END}(?!\)))?" if marks else ""
     apart = r"(?!['’]|\.\s?[a-z]|\.[A-Z]|\s+\d)"
     letter = rf"(?:-[A-Z]{{1,2}}|\s(?!{loose}{END})[A-Z]){END}{apart}"
@@ -40,10 +43,17 @@ def digits_pattern(*, marks: str, loose: str, bis_is_to: bool, joins: str = "", 
     latin = rf"(?!(?:{not_added})\s+[a-z]){latin}" if not_added else latin
     return (
         rf"(?P<digits>{segment}(?:[-.:/]{segment})*){mark}"
-        rf"(?P<added>(?:{letter})?(?:(?:-{_LATIN}|\s{latin})(?:\s[A-Z]{END}(?!['’]))?(?:\.\d+)?)?)"
+        rf"(?P<added>(?:{letter})?(?:(?:-{_LATIN}|\s{latin})(?:-\d+)?(?:\s[A-Z]{END}(?!['’]))?(?:\.\d+)?)?)"
         # "L. 12-3et" lacks a blank.
         rf"(?:(?=[^\W\d_A-Z][^\W\d_]|f{END})|{END})(?P<loose>\s{loose}{END}{apart})?"
     )
+
+
+def with_plain_hyphens(text: str) -> str:
+    """Return a text of the same length with "-" for the other hyphens of Unicode."""
+    for hyphen in _HYPHENS:
+        text = text.replace(hyphen, "-")
+    return text
 
 
 @lru_cache(maxsize=1 << 16)

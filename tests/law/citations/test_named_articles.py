@@ -25,6 +25,10 @@ FRENCH = NamedArticles(
 )
 GERMAN = named(["Sportgesetz"], lambda code: [f"§ {number} Regel" for number in ("1", "2", "2a", "3", "4")])
 DUTCH = named(["Tuinwet"], lambda code: [f"Artikel {number} {code}" for number in ("5", "7:201", "7:202")])
+VOLUMES = NamedArticles(
+    ["§ 1028", "§ 1983", "§ 1028", "§ 1983", "§ 1395w–4"],
+    [("Title 18 Crimes",)] * 2 + [("Title 42 The Public Health",)] * 3,
+)
 CHINESE = named(
     ["中华人民共和国民法典", "劳动法"],
     lambda code: [f"{code} 第{number}条" for number in ("十", "十一", "十二", "一千二百零三")],
@@ -93,6 +97,13 @@ CHINESE = named(
         (DUTCH, "artikelen 7:201 en 7:202", [1, 2]),
         (DUTCH, "artikel 5, tweede lid, van de Tuinwet", [0]),
         (DUTCH, "artikel 5 BW", []),
+        (VOLUMES, "42 U.S.C. § 1983", [3]),
+        (VOLUMES, "42 usc 1983", [3]),
+        (VOLUMES, "what does 18 USC 1028 say about cards?", [0]),
+        (VOLUMES, "section 1983 of title 42", [3]),
+        (VOLUMES, "Title 42, section 1395w-4", [4]),
+        (VOLUMES, "7 U.S.C. 1983 or section 1028 of title 7", []),
+        (VOLUMES, "section 1983", [1, 3]),
         (CHINESE, "第十一条", [1, 5]),
         (CHINESE, "第11条", [1, 5]),
         (CHINESE, "劳动法第十一条规定了什么", [5, 1]),
