@@ -83,7 +83,7 @@ class CitedTexts:
             code: the code that the text belongs to, "" for a question.
         """
         grammar = numbers.grammar
-        if grammar.number_first is not None:
+        if grammar.number_first:
             return ()
         start = max(0, numbers.start - LOOK_BACK)
         named = grammar.volume_before.search(text, start, numbers.start) or grammar.volume_behind.match(
@@ -112,7 +112,7 @@ class CitedTexts:
             last: the code of the reference before, None where that was to a text that is not in the corpus.
         """
         grammar = numbers.grammar
-        if grammar.number_first is not None:
+        if grammar.number_first:
             before = text[max(0, numbers.start - _LOOK_BACK) : numbers.start]
             return self._named_before(before, grammar.number_first, code, last)
         part = grammar.volume_behind.match(text, numbers.end)  # no volume of a collection, but a title of the law

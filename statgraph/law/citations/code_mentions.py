@@ -11,6 +11,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from statgraph.law.citations.grammar import all_words, plain_word, tables, words_pattern
+from statgraph.law.citations.numbers import with_carets
 
 _CHINESE = "㐀-鿿"
 _TOKEN = re.compile(rf"[{_CHINESE}]|(?:[^\W\d_]\.){{2,}}|[^\W_{_CHINESE}]+\.?")
@@ -203,7 +204,7 @@ def _words(text: str) -> Iterator[_Word]:
 @lru_cache(maxsize=1 << 16)
 def plain_title(title: str) -> str:
     """Return a title without case, accents and punctuation."""
-    return " ".join(re.findall(r"[^\W_]+", plain_word(title)))
+    return " ".join(re.findall(r"[^\W_]+", plain_word(with_carets(title))))
 
 
 @cache

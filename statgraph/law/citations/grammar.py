@@ -106,8 +106,8 @@ class Grammar:
     def __init__(self, languages: tuple[str, ...], *, sign: bool):
         self.languages, self._sign = languages, sign
         self._tables = [tables()[language] for language in languages]
-        self.number_first = next((table for table in self._tables if "before_number" in table), None)
-        if self.number_first is not None:
+        self.number_first = _merged([table for table in self._tables if "before_number" in table])
+        if self.number_first:
             self.first, self.next, self.joined = _number_first_patterns(self.number_first)
             return
         and_, to = self._any("and"), rf"(?:{self._any('to')}|[–—])"
@@ -237,13 +237,27 @@ def grammar_of(languages: tuple[str, ...], *, sign: bool = False) -> Grammar:
     return Grammar(languages, sign=sign)
 
 
+def _merged(found: Iterable[Table]) -> Table:
+    """Return tables as one, each key with the values of all."""
+    merged: dict[str, Any] = {}
+    for table in found:
+        for key, values in table.items():
+            if key in merged and not isinstance(values, str):
+                values = merged[key] | values if isinstance(values, dict) else [*merged[key], *values]
+            merged[key] = values
+    return merged
+
+
 def _number_first_patterns(table: Table) -> tuple[re.Pattern[str], ...]:
-    """Return the patterns of a number behind its sign, of the next, with the groups `numeral`, `unit` and `branch`, and
-    of what stands between two references."""
+    """Return the patterns of a number behind its sign, of the next, with the groups `numeral`, `inner`, `unit` and
+    `branches`, and of what stands between two references."""
     sign, unit = table["before_number"], "|".join(table["article"])
-    number = rf"[{''.join((*table['digits'], *table['units']))}\d]+"
+    number, branch = rf"[{''.join((*table['digits'], *table['units']))}\d]+", "|".join(table["branch"])
     to, and_ = (words_pattern(table[key]) for key in ("to", "and"))
     part = rf"(?:\s*(?:{to}|{and_})?\s*{sign}?\s*[（(]?\s*{number}\s*[)）]?\s*(?:{'|'.join(table['part'])}))*"
-    item = rf"\s*(?P<numeral>{number})\s*(?:(?P<unit>{unit})(?:{table['branch']}(?P<branch>{number}))?{part})?"
+    # "第190-1條" is "第190條之1".
+    inner = rf"(?:\s*(?:-|{branch})\s*(?P<inner>{number})(?=\s*(?:{unit})))?"
+    branches = rf"(?P<branches>(?:\s?(?:{branch})\s?{number})*)"
+    item = rf"\s*(?P<numeral>{number}){inner}\s*(?:(?P<unit>{unit}){branches}{part})?"
     following = rf"\s*(?:(?P<through>{to})|{and_})\s*{sign}?{item}"
     return re.compile(item), re.compile(following), re.compile(rf"\s*(?:{to}|{and_})\s*")

@@ -133,7 +133,7 @@ class NumberReader:
             before = grammar.volume_before.search(text[max(0, start - LOOK_BACK) : word.end()])
             numbers, end = _numbers_behind_unit(text, word.end(), grammar) if before else ([], word.end())
             return NumberList(tuple(numbers), unit, word.end(), end, grammar)
-        if grammar.number_first is not None:
+        if grammar.number_first:
             numbers, end = _numbers_before_unit(text, word.end(), grammar, grammar.number_first)
         elif unit not in (INNER, INNER_SECTION) or _WITH_ITS_PART.match(text, word.end()):
             several = _plain_form(word[0]) in _forms_of("several")
@@ -207,8 +207,12 @@ def _numbers_before_unit(text: str, at: int, grammar: Grammar, table: Table) -> 
     read, end = 0, at
     match = grammar.first.match(text, at)
     while match is not None:
-        key = numeral_value(match["numeral"], digits, units)
-        key += f"-{numeral_value(match['branch'], digits, units)}" if match["branch"] else ""
+        parts = [
+            match["numeral"],
+            match["inner"],
+            *re.split(f"[^{''.join((*digits, *units))}\\d]+", match["branches"] or ""),
+        ]
+        key = "-".join(numeral_value(part, digits, units) for part in parts if part)
         numbers.append(Number((key,), bool(numbers) and match["through"] is not None))
         if match["unit"]:
             read, end = len(numbers), match.end()

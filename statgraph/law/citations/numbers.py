@@ -61,8 +61,13 @@ def article_number(number: str) -> str:
     """Return an article number in comparable form: `R. *123-4 A` and `R123-4A` are one, `R123-4A`; `1.12` and `11.2`
     are two."""
     if not number.isascii():
-        number = re.sub(_RAISED, lambda raised: "^" + raised[0].translate(_DIGITS), number).translate(_NO_ACCENTS)
+        number = with_carets(number).translate(_NO_ACCENTS)
     return _NEITHER.sub("", number).upper()
+
+
+def with_carets(text: str) -> str:
+    """Return a text with "22^1" for "22¹", which is no 221."""
+    return re.sub(_RAISED, lambda raised: "^" + raised[0].translate(_DIGITS), text)
 
 
 _DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
@@ -86,6 +91,7 @@ def roman_numeral(number: int) -> str:
 
 def numeral_value(numeral: str, digits: Mapping[str, str], units: Mapping[str, str]) -> str:
     """Return a number below 10,000 with signs for ten, hundred, thousand: 二百三十四 and 二三四 are 234."""
+    numeral = "".join(str(int(sign)) if sign.isdecimal() else sign for sign in numeral)  # "１９０"
     if not set(numeral) & set(units):
         return "".join(digits.get(sign, sign) for sign in numeral)
     total, digit = 0, ""

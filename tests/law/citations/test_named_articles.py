@@ -24,6 +24,9 @@ FRENCH = NamedArticles(
     [("Code du travail",)] * 6 + [("Code rural",)] * 3,
 )
 GERMAN = named(["Sportgesetz"], lambda code: [f"§ {number} Regel" for number in ("1", "2", "2a", "3", "4")])
+POLISH = named(["Kodeks pracy"], lambda code: [f"Art. {number}" for number in ("22", "22¹", "221", "23")])
+TAIWANESE = named(["民法", "公司法"], lambda code: [f"第 {number} 條" for number in ("190", "190-1", "191")])
+JAPANESE = named(["民法"], lambda code: ["第百九十条", "第百九十条の二", "第百九十条の二の三", "第百九十一条"])
 DUTCH = named(["Tuinwet"], lambda code: [f"Artikel {number} {code}" for number in ("5", "7:201", "7:202")])
 VOLUMES = NamedArticles(
     ["§ 1028", "§ 1983", "§ 1028", "§ 1983", "§ 1395w–4"],
@@ -104,6 +107,21 @@ CHINESE = named(
         (VOLUMES, "Title 42, section 1395w-4", [4]),
         (VOLUMES, "7 U.S.C. 1983 or section 1028 of title 7", []),
         (VOLUMES, "section 1983", [1, 3]),
+        (POLISH, "art. 22¹ kodeks pracy", [1]),
+        (POLISH, "art. 22^1", [1]),
+        (POLISH, "art 22(1) kp", [1]),
+        (POLISH, "art. 23(1)", [3]),
+        (POLISH, "art. 221", [2]),
+        (TAIWANESE, "民法第190條", [0, 3]),
+        (TAIWANESE, "民法第一百九十條之一規定什麼", [1, 4]),
+        (TAIWANESE, "公司法 第 190 条", [3, 0]),
+        (TAIWANESE, "第１９０－１條", [1, 4]),
+        (TAIWANESE, "民法190條", [0, 3]),
+        (TAIWANESE, "養了190條魚", []),
+        (JAPANESE, "民法第190条", [0]),
+        (JAPANESE, "民法第190条の2", [1]),
+        (JAPANESE, "民法190条の2の3とは", [2]),
+        (JAPANESE, "第百九十条及び第百九十一条", [0, 3]),
         (CHINESE, "第十一条", [1, 5]),
         (CHINESE, "第11条", [1, 5]),
         (CHINESE, "劳动法第十一条规定了什么", [5, 1]),
