@@ -117,7 +117,7 @@ def _page(html: str, name: str, lines_before: int) -> DocumentLines:
 
     try:
         return page_lines(html, name, lines_before)
-    except (LxmlError, ValueError):
+    except (LxmlError, ValueError, RecursionError):
         return DocumentLines("", ())
 
 
