@@ -25,6 +25,7 @@ _RULES = {
     **dict.fromkeys(("nav", "footer", "aside", "button", "select", "template", "noscript", "svg"), NAVIGATION),
     **dict.fromkeys(("head", "annotation", "annotation-xml"), METADATA),
 }
+_END = re.compile(r"</(?:html|body)\s*>", re.IGNORECASE)  # behind which lxml reads nothing
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _SUPERSCRIPT = re.compile(r"vertical-align\s*:\s*super", re.IGNORECASE)
 _SUPERSCRIPT_CLASS = re.compile(r"(?:.*[\s-])?sup(?:er(?:script)?)?(?:\s.*)?", re.IGNORECASE)
@@ -61,7 +62,7 @@ def read_html(draft: Draft, path: Path, name: str) -> DocumentLines | None:
         return None
     try:
         return page_lines(text, name)
-    except (etree.LxmlError, ValueError):
+    except (etree.LxmlError, ValueError, RecursionError):
         draft.add_problem(name, "is not HTML; save the page again, or import it as txt")
         return None
 
@@ -70,14 +71,14 @@ def page_lines(text: str, name: str, lines_before: int = 0) -> DocumentLines:
     """Return the lines of HTML, a page or a part of one that begins after some lines of a file.
 
     Raises:
-        LxmlError, ValueError: if it is no HTML.
+        LxmlError, ValueError, RecursionError: if it is no HTML.
     """
     from lxml import etree, html
 
     if not text.strip():
         return DocumentLines("", ())
-    text = with_plain_fractions(unicodedata.normalize("NFC", text))
-    parser = html.HTMLParser(encoding="utf-8", no_network=True, huge_tree=False, remove_comments=True, remove_pis=True)
+    text = with_plain_fractions(unicodedata.normalize("NFC", _END.sub("", text)))
+    parser = html.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, remove_comments=True, remove_pis=True)
     root = html.document_fromstring(text.encode("utf-8"), parser=parser)
     title = " ".join((root.findtext("./head/title") or "").split())
     etree.strip_elements(root, "script", "style", "title", with_tail=False)
@@ -139,17 +140,21 @@ def _mark_superscripts(root: HtmlElement) -> None:
             element.tag = "sup"
 
 
-def _unread(element: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
-    """Yield (rule, element) for what is not read below an element: navigation, and what a browser does not show."""
-    for child in element:
+def _unread(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
+    """Yield (rule, element) for what is not read of a page: navigation, and what a browser does not show."""
+    below = list(root)
+    while below:
+        element = below.pop()
         is_hidden = (
-            (child.get("hidden") is not None or child.get("aria-hidden") == "true" or child.get("role") == "navigation")
-            and child.tag != "body"
-        ) or _HIDDEN.search(child.get("style") or "")
-        if child.tag in _RULES or is_hidden:
-            yield _RULES.get(child.tag, NAVIGATION), child
+            element.get("hidden") is not None
+            or element.get("aria-hidden") == "true"
+            or element.get("role") == "navigation"
+            or _HIDDEN.search(element.get("style") or "")
+        )
+        if element.tag in _RULES or (is_hidden and element.tag != "body"):
+            yield _RULES.get(element.tag, NAVIGATION), element
         else:
-            yield from _unread(child)
+            below.extend(reversed(element))
 
 
 def _notes(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:

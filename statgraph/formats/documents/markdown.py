@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from statgraph.formats.documents.blocks import Line
 from statgraph.formats.documents.drafting import DocumentLines, document_format
 from statgraph.formats.documents.html import METADATA, NOTES, OWN_MARK, page_lines
+from statgraph.formats.documents.text import walk_text
 from statgraph.law.draft import Draft
 from statgraph.law.lines import all_lines
 from statgraph.law.raised import raised, with_plain_fractions
@@ -128,7 +129,7 @@ def _page(html: str, name: str, lines_before: int) -> DocumentLines:
 
     try:
         return page_lines(html, name, lines_before)
-    except (LxmlError, ValueError):
+    except (LxmlError, ValueError, RecursionError):
         return DocumentLines("", ())
 
 
@@ -177,7 +178,7 @@ _EMPHASIS = re.compile(r"(?<!\\)[*`~]+|\\(?=[!-/:-@\[-`{-~])")
 
 def walk_markdown(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
     """Yield (place, text) of every line of a file, and of each mark of a footnote in one, without what is no text."""
-    text = path.read_text(encoding=draft.reading.encoding, errors="replace").removeprefix("\ufeff")
+    text = "".join(line for _, line in walk_text(draft, path, name)).removeprefix("\ufeff")
     labels = {label.casefold() for label in _ADDRESS_LINE.findall(text)}
     text = _TAGS.sub(lambda found: " " + "\n" * found[0].count("\n"), _TAGS_IN_WORDS.sub("", text))
     text = _ADDRESS.sub("", _ADDRESS_LINE.sub("", text))

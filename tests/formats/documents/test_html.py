@@ -135,6 +135,25 @@ def test_marks_of_footnotes_and_footnotes_are_left_out(draft, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "page",
+    [
+        "<html><body><p>Dogs</p></body></html>\n<html><body><p>Cats</p></body></html>",
+        "<p>Dogs" + "<font>" * 1_500 + "<p>Cats",
+        f"<p>Dogs<p>{'x' * 10_000_001}<p>Cats",
+    ],
+    ids=["second page", "tags without end", "long text"],
+)
+def test_pages_are_read_to_their_end(draft, tmp_path, page):
+    lines = page_of(draft, tmp_path, page).lines
+    assert (lines[0].text, lines[-1].text) == ("Dogs", "Cats")
+
+
+def test_a_formula_without_end_is_a_problem(draft, recorded, tmp_path):
+    assert page_of(draft, tmp_path, "<math>" + "<mrow>" * 1_500) is None
+    assert recorded() == ["law.html: is not HTML; save the page again, or import it as txt"]
+
+
+@pytest.mark.parametrize(
     "body",
     [
         "<nav>Home</nav>", "<div hidden>Home</div>", '<p aria-hidden="true">Home',
