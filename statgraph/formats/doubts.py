@@ -147,14 +147,16 @@ def _missing(gaps: Sequence[_Gap], places: Mapping[str, str]) -> Iterator[str]:
 
 def _doubled(codes: Collection[Sequence[Article]], places: Mapping[str, str]) -> Iterator[str]:
     for articles in codes:
-        same: dict[str, list[Article]] = defaultdict(list)
-        first_below: dict[tuple[str, ...], int | None] = {}
+        by_number: dict[str, list[Article]] = defaultdict(list)
         for article in articles:
             if article.number:
-                same[article_number(article.number)].append(article)
-                for depth in range(1, len(article.path) + 1):
-                    first_below.setdefault(article.path[:depth], _number(article))
-        for of_number in (of_number for of_number in same.values() if len(of_number) > 1):
+                by_number[article_number(article.number)].append(article)
+        doubled = [of_number for of_number in by_number.values() if len(of_number) > 1]
+        first_below: dict[tuple[str, ...], int | None] = {}
+        for article in articles if doubled else ():
+            for depth in range(1, len(article.path) + 1):
+                first_below.setdefault(article.path[:depth], _number(article))
+        for of_number in doubled:
             days = sorted((*days_in_force(article.metadata), row) for row, article in enumerate(of_number))
             for (_, end, row), (start, _, other_row) in pairwise(days):
                 one, other = (of_number[i] for i in sorted((row, other_row)))
