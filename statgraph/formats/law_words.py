@@ -47,6 +47,7 @@ _NUMBER_WORD = (
     r"s[ée]p?tim|settim|octav|oitav|ottav|noven|non|[úu]nic|(?:und|duo)?d[ée]cim\w*|\w+[ée]sim)[oa]|unique|"
     r"pr[ée]liminai?re?|general[e]?|generale|especial|speciale)"
 )
+_ORDINAL_LANGUAGES = ("ca", "es", "gl", "it", "pt")
 _ORDINAL = re.compile(rf"(?P<number>{_NUMBER_WORD}(?: {_NUMBER_WORD})?)(?=\s*[.:]\s*[-–—]|[.:](?:\s|$)|$)")
 _BEFORE = (
     r"(?:\d+\.|(?i:(?:erst|zweit|dritt|viert|fünft|sechst|siebt|siebent|acht|neunt|\w*zehnt|elft|zwölft|\w+zigst|"
@@ -94,6 +95,7 @@ class ArticleLine:
         is_rubric: whether the rest is known to be the rubric, and not the text.
         is_several: whether it stands for a range of articles: "Artículos 21 a 25. (Derogados)".
         is_apart: whether it stands outside the headings: "Disposición final primera", an annex.
+        is_marked: whether a full stop, a colon or a dash stands behind the number, or nothing.
         is_doubtful: whether the line may be a sentence about an article: "Section 5 EU law applies."
         mark: what stands before it because another act inserted it: "1[".
     """
@@ -104,6 +106,7 @@ class ArticleLine:
     is_rubric: bool = False
     is_several: bool = False
     is_apart: bool = False
+    is_marked: bool = False
     is_doubtful: bool = False
     mark: str = ""
 
@@ -170,8 +173,8 @@ class LinePatterns:
             article = self.article(rest)
         return None if article is None else replace(article, mark=mark)
 
-    def article(self, text: str) -> ArticleLine | None:
-        """Return the article that a line begins, None if it begins none."""
+    def article(self, text: str, *, has_style: bool = False) -> ArticleLine | None:
+        """Return the article that a line begins, None if it begins none; with a heading style it is no sentence."""
         if self._own_article is not None:
             own = self._own_article.match(text)
             return None if own is None else _own_article_line(own, text)
@@ -190,19 +193,23 @@ class LinePatterns:
         word, number = match["word"] or "", match["number"] or match["whole"]
         if goes_on and self._takes_lower_case:
             goes_on = len(text) > LONGEST_RUBRIC or text.endswith(SENTENCE_ENDS)
-        is_sentence = (goes_on and not is_repealed(rest)) or _IN_SENTENCE.match(after)
-        if (word or number.endswith("§")) and is_sentence:
+        is_sentence = (goes_on and not is_repealed(rest)) or _IN_SENTENCE.match(after) is not None
+        if (word or number.endswith("§")) and is_sentence and not has_style:
             return None
         if number.startswith("第"):
             number = "".join(number.split())
         is_apart = f"{word}{number}".casefold().startswith(_APART)
+        is_marked = not rest or any(mark in after[: len(after) - len(rest)] for mark in ".:–—-")
         is_doubtful = bool(_OF_A_LAW.match(after)) and text.endswith(SENTENCE_ENDS)
-        return ArticleLine(word, number, rest, is_apart=is_apart, is_doubtful=is_doubtful, mark=mark)
+        return ArticleLine(
+            word, number, rest, is_apart=is_apart, is_marked=is_marked, is_doubtful=is_doubtful, mark=mark
+        )
 
     def ordinal(self, text: str) -> ArticleLine | None:
         """Return the article that a line begins with an ordinal alone, as transitional provisions do: "PRIMERO.- La
-        presente ley". None if it begins none, or where the user says how articles begin."""
-        match = _ORDINAL.match(text) if self._own_article is None and text[:1].isupper() else None
+        presente ley". None if it begins none, in other languages, or where the user says how articles begin."""
+        takes_ordinals = self._own_article is None and self._language in _ORDINAL_LANGUAGES
+        match = _ORDINAL.match(text) if takes_ordinals and text[:1].isupper() else None
         return None if match is None else ArticleLine("", match["number"], text[match.end() :].lstrip(_BETWEEN))
 
     def heading(self, text: str) -> HeadingLine | None:

@@ -1,4 +1,5 @@
 import pytest
+
 from statgraph.law.account import Account, words_of
 
 

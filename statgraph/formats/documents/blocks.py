@@ -20,7 +20,7 @@ _MIN_STYLED = 2  # article lines with a style, in a document where the style alo
 _MOST_ABOVE = 0.7  # of the articles; the others have no rubric
 _MOST_IN_ORDER = 0.6  # of the bare numbers; the others are those of sections that are inserted
 _MOST_AGAIN, _MOST_ALIKE = 0.8, 0.5  # of the entries of a table of contents: come again, with a like rubric
-_MOST_COMMON = 0.6  # of the words of the shorter one of two rubrics that are alike
+_MOST_COMMON = 0.6  # of the words of an entry are in the rubric that it stands for
 _PAGE = re.compile(r"(?:\s*\.{4,}\s*|\t+|\s{3,})\d{1,4}$")  # in a table of contents
 _OWN_NUMBER = re.compile(r"(?P<number>\d+[a-z]?(?:\.\d+[a-z]?)*)[.):]?\s+(?P<rest>\S.*)")
 _WORDS = re.compile(r"\w+")
@@ -127,10 +127,12 @@ class _Beginnings:
 
     def __init__(self, lines: Sequence[Line], patterns: LinePatterns):
         self._patterns = patterns
-        articles = [(line.level, found) for line in lines if (found := patterns.article(without_page(line.text)))]
-        self._sure = {_number_of(found) for _, found in articles if not found.is_doubtful}
+        found = [(line.level, patterns.article(without_page(line.text), has_style=line.level > 0)) for line in lines]
+        articles = [(level, article) for level, article in found if article is not None]
+        self._sure = {_number_of(article) for _, article in articles if not article.is_doubtful}
         styled = [line for line in lines if line.level]
-        self._needs_style = sum(level > 0 for level, _ in articles) >= _MIN_STYLED
+        n_styled = sum(level > 0 for level, _ in articles)
+        self._needs_style = n_styled >= _MIN_STYLED or n_styled > len(articles) - n_styled
         self._has_styled_headings = any(patterns.heading(without_page(line.text)) for line in styled)
 
     def heading(self, line: Line, text: str) -> HeadingLine | None:
@@ -140,7 +142,7 @@ class _Beginnings:
 
     def article(self, line: Line, text: str, last: int) -> ArticleLine | None:
         """Return the article that a line begins; a doubtful one must have the next number, and no other line that."""
-        found = self._patterns.article(text)
+        found = self._patterns.article(text, has_style=line.level > 0)
         if found is None or (self._needs_style and not line.level):
             return None
         if found.is_doubtful and not line.level and (_number_of(found) in self._sure or found.digits != last + 1):
@@ -370,7 +372,7 @@ def _is_alike(entry: Block, article: Block) -> bool:
     alone is an entry if the article has a text."""
     below = article.text or " ".join(line.text for line in article.body[:1])
     one, other = (set(_WORDS.findall(text.casefold())) for text in (entry.text, below))
-    return len(one & other) >= max(1, _MOST_COMMON * min(len(one), len(other))) if one else bool(article.body)
+    return len(one & other) >= _MOST_COMMON * len(one) if one else bool(article.body)
 
 
 def _identity(block: Block) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from statgraph.formats.documents.blocks import Line
 from statgraph.formats.documents.drafting import DocumentLines, document_format
-from statgraph.law.citations.numbers import roman_numeral
+from statgraph.formats.documents.numbering import printed_number
 from statgraph.law.draft import Draft
 from statgraph.law.html_text import encoding_of_page
 from statgraph.law.lines import all_lines
@@ -38,6 +38,7 @@ _LEVELS = {f"h{level}": level for level in range(1, 7)}
 _CELLS = ("td", "th")
 _MOST_BLOCKS = 10  # of a cell of data; one with more is there to lay out a page
 _MOST_PRE = 0.5  # of the characters of a page whose paragraphs are on a line each
+_NUMBERS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 _LIST_STYLE = re.compile(r"list-style(?:-type)?\s*:\s*(?:(none)|(lower|upper)-(alpha|latin|roman))", re.IGNORECASE)
 # "a)", "1.", "(ii)", "–": of a list whose items are definitions, or written in the text of an item.
 _TERM = re.compile(r"(?:[(\[]?(?:\d{1,3}[a-z]{0,2}|[a-z]|[a-z]{1,6}(?=[.)\]]))[.)\]°]*|[-–—•·])", re.IGNORECASE)
@@ -110,33 +111,24 @@ def _mark_list_items(root: HtmlElement) -> None:
     for above in root.iter("ol", "ul", "menu"):
         items = above.findall("li")
         style = _LIST_STYLE.search(above.get("style") or "")
-        kind = above.get("type") or "1"
+        kind = _NUMBERS.get(above.get("type") or "", "")
         if style and not style[1]:
-            kind = "i" if style[3].lower() == "roman" else "a"
-            kind = kind.upper() if style[2].lower() == "upper" else kind
+            kind = f"{style[2].lower()}{'Roman' if style[3].lower() == 'roman' else 'Letter'}"
         step = -1 if above.get("reversed") is not None else 1
         number = _integer(above.get("start"), len(items) if step < 0 else 1)
         for item in items:
             number = _integer(item.get("value"), number)
-            mark = "- " if above.tag != "ol" else f"{_numeral(number, kind)}{')' if kind in 'aA' else '.'} "
+            mark = (
+                "- "
+                if above.tag != "ol"
+                else f"{printed_number(number, kind)}{')' if kind.endswith('Letter') else '.'} "
+            )
             item.set("mark", "" if style and style[1] else mark)
             number += step
 
 
 def _integer(text: str | None, otherwise: int) -> int:
     return int(text) if text and re.fullmatch(r"-?\d{1,9}", text.strip()) else otherwise
-
-
-def _numeral(number: int, kind: str) -> str:
-    if number < 1 or kind not in ("a", "A", "i", "I"):
-        return str(number)
-    text = letters_of(number) if kind in "aA" else roman_numeral(number)
-    return text.upper() if kind.isupper() else text
-
-
-def letters_of(number: int) -> str:
-    """Return the number of a list item in letters: a, b, ... z, aa, bb."""
-    return chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
 
 
 def _mark_superscripts(root: HtmlElement) -> None:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _FRONT_MATTER, _ENDS = "---", ("---", "...")
-_TITLE = re.compile(r"title\s*:\s*(?P<title>\S.*)", re.IGNORECASE)
 _NOTE = re.compile(r" {0,3}\[\^[^\]\s]+\]:")
 _NOTE_MARK = re.compile(r"\[\^[^\]\s]+\]")
 # What is defined as the address of a link but is none: "[1]: Repealed."
@@ -28,6 +27,7 @@ _NO_ADDRESS = re.compile(r"^( {0,3})(?=\[[^\]]+\]:\s)(?!\[[^\]]+\]:\s+<?(?:[a-z]
 _NUMBER = re.compile(r"\w{1,3}")  # "[Haftung](1) Der Halter" is no link
 _SUPERSCRIPT, _SUBSCRIPT = re.compile(r"\^([^\s^]{1,12})\^"), re.compile(r"(?<=\w)~(\w{1,8})~")
 _BREAK, _SUP = re.compile(r"<br\s*/?>", re.IGNORECASE), re.compile(r"<(/?)sup\b", re.IGNORECASE)
+_STRAY = re.compile(r"\*{2,}|^_+(?=\w)")  # "**Objeto **" is no emphasis, because of the blank
 _DEFINITION = re.compile(r"^:\s+")  # begins what is said of the term on the line above
 
 
@@ -40,8 +40,8 @@ def read_markdown(draft: Draft, path: Path, name: str) -> DocumentLines:
     title = ""
     if texts[:1] == [_FRONT_MATTER]:
         end = next((place for place, text in enumerate(texts[1:], start=1) if text.rstrip() in _ENDS), 0)
-        left_out += [(METADATA, text) for text in texts[1:end]]
-        title = next((found["title"].strip("\"' ") for _, text in left_out if (found := _TITLE.fullmatch(text))), "")
+        left_out += [(METADATA, unescape(text)) for text in texts[1:end]]
+        title = unescape(_title_of("\n".join(texts[1:end])))
         texts[: end + 1] = [""] * (end + 1)
     for place in _note_places(texts):
         left_out.append((NOTES, texts[place]))
@@ -53,6 +53,18 @@ def read_markdown(draft: Draft, path: Path, name: str) -> DocumentLines:
         title = ""
     lines = list(_lines(tokens, name, left_out))
     return DocumentLines(title, lines, left_out=left_out)
+
+
+def _title_of(front_matter: str) -> str:
+    """Return the title that a front matter gives, "" if it gives none or is no YAML."""
+    import yaml
+
+    try:
+        said = yaml.safe_load(front_matter)
+    except yaml.YAMLError:
+        return ""
+    given = {str(key).casefold(): value for key, value in said.items()} if isinstance(said, dict) else {}
+    return " ".join(str(given.get("title") or "").split())
 
 
 def _note_places(texts: list[str]) -> Iterator[int]:
@@ -150,7 +162,8 @@ def _texts(token: Token) -> Iterator[tuple[int, str, bool]]:
 def _plain(text: str, left_out: list[tuple[str, str]]) -> str:
     """Return a text with superscripts and subscripts as text, without marks of footnotes, which are left out."""
     left_out += [(NOTES, mark) for mark in _NOTE_MARK.findall(text)]
-    text = _SUPERSCRIPT.sub(lambda found: raised(found[1]), _NOTE_MARK.sub("", text))
+    text = _STRAY.sub("", _NOTE_MARK.sub("", text))
+    text = _SUPERSCRIPT.sub(lambda found: raised(found[1]), text)
     return _SUBSCRIPT.sub(r"\1", text).strip()
 
 

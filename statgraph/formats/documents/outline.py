@@ -36,6 +36,7 @@ from statgraph.law.account import KEPT
 
 # The rules by which lines are left out.
 PREAMBLE, CLOSING, CONTENTS, REPEALED = "preamble", "closing words", "contents", "repealed"
+METADATA = "metadata"
 WITHOUT_TEXT, WITHOUT_ARTICLES, MARKS = "articles without text", "headings without articles", "marks of insertion"
 _MOST_TITLE_LINES = 3
 _MOST_ABOVE, _MOST_AMONG, _MOST_BARE = 0.7, 0.5, 0.5  # of the articles; the others have no rubric
@@ -245,6 +246,7 @@ def _settle_title(outline: Outline, document: Divided) -> None:
     top = [block for block in document.blocks if block.line.level == 1]
     preamble = document.preamble
     if top == document.blocks[:1] and top and top[0].is_plain:
+        outline.parts.append((METADATA, outline.title))
         outline.title = top[0].title
         outline.headings.append((top[0].line.place, (outline.title,)))
         preamble = [*preamble, *top[0].body]

@@ -27,13 +27,20 @@ def soft_breaks_joined(lines: Iterable[Line], patterns: LinePatterns) -> list[Li
     joined: list[Line] = []
     last = ""
     for line in lines:
-        begins = not has_style and _names(line.text, patterns) and (last.endswith(_ENDS) or _names(last, patterns))
-        if line.goes_on and joined and not begins:
+        if line.goes_on and joined and (has_style or not _begins(line.text, last, patterns)):
             joined[-1] = _longer(joined[-1], line.text)
         else:
             joined.append(line)
         last = line.text
     return joined
+
+
+def _begins(text: str, last: str, patterns: LinePatterns) -> bool:
+    """Return whether a line begins an article or heading, and is not the rest of a sentence."""
+    article = patterns.article(text)
+    if article is not None and article.is_marked:
+        return not _UNFINISHED.search(last) and not last.endswith(",")
+    return _names(text, patterns) and (last.endswith(_ENDS) or _names(last, patterns))
 
 
 def unwrapped(lines: Sequence[Line], patterns: LinePatterns) -> list[Line]:
