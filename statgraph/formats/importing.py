@@ -12,6 +12,7 @@ from pathlib import Path
 
 from statgraph.errors import CorpusError, Text, UsageError, option, readable, unknown_name
 from statgraph.formats.acts.documents import fetched
+from statgraph.formats.doubts import doubts
 from statgraph.formats.download import is_address
 from statgraph.formats.recognising import check_named, check_text, recognised
 from statgraph.formats.repealed import is_repealed
@@ -134,10 +135,11 @@ def import_to_folder(
     with held_for_writing(Path(out), replace=force):
         draft = draft_source(format, source, about, splits=splits, reading=reading)
         corpus = draft.corpus()
-        write_corpus(corpus, Path(out), draft.balance)
+        doubtful = doubts(corpus.articles, corpus.language, draft.article_places, draft.repealed_numbers)
+        write_corpus(corpus, Path(out), draft.balance, doubtful)
     left_out = (*_left_out(draft), *draft.left_out)
     return Imported(
-        corpus, len(draft.resolved_citing), left_out, tuple(words_of(draft.balance)), tuple(_caveats(corpus))
+        corpus, len(draft.resolved_citing), left_out, tuple(words_of(draft.balance)), (*_caveats(corpus), *doubtful)
     )
 
 

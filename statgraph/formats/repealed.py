@@ -10,8 +10,8 @@ from statgraph import artifacts
 _WORDS = "|".join(
     word for row in artifacts.read_table(Path(__file__).with_suffix(".tsv")) for word in row["words"].split(", ")
 )
-_AROUND = "()[]<>*_–—-.…:;,'\"“”«»„ "
-_IN_BRACKETS = re.compile(r"[*_]*[(\[](?:[^()\[\]]|\([^()]*\))*[)\]][*_.]*")
+_AROUND = "()[]（）<>*_–—-.…:;,'\"“”«»„ "
+_IN_BRACKETS = re.compile(r"[*_]*[(\[（](?:[^()\[\]]|\([^()]*\))*[)\]）][*_.]*")
 _BY = r"(?:durch|by|por|par|da|dall\w+|genom|bij|przez|pela|pelo)\b.+"
 _LONGEST = 200  # of what says by what it is repealed
 _REPEALED, _BEGINS = re.compile(rf"(?:{_WORDS})(?: {_BY})?"), re.compile(rf"(?:{_WORDS})\b")

@@ -108,6 +108,7 @@ class Draft:
         self._about: dict[str, Any] = {"name": name, "language": language, "licence": licence, "source": source}
         self.reading = reading
         self.left_out: list[str] = []
+        self.repealed_numbers: set[int] = set()
         self._repealed: dict[str, str] = {}  # the places of articles without text by id
         self.balance = Balance()
         self.is_explained = False  # whether what was recognised, and where, is kept for `listed`
@@ -323,6 +324,11 @@ class Draft:
         return [(question_id, text) for question_id, (text, _) in self._questions.items()]
 
     @property
+    def article_places(self) -> dict[str, str]:
+        """Return where each article was read, by its id."""
+        return {article_id: self._places["article", article_id] for article_id in self._articles}
+
+    @property
     def unlabelled_questions(self) -> tuple[str, ...]:
         """Return the ids of questions without a label, which `corpus()` leaves out: they can neither train nor test."""
         return tuple(question_id for question_id in self._questions if question_id not in self._labels)
@@ -394,6 +400,11 @@ class Draft:
     def settle(self, account: Account) -> None:
         """Add the account of a document's words, which is complete."""
         balance = account.balance()
+        for text in (text for _, rule, text in balance.pieces if rule == REPEALED):
+            first, *through = map(int, _ANY_NUMBER.findall(text)[:2] or (0,))
+            self.repealed_numbers.update(
+                range(first, max(first, *through, 0) + 1) if sum(through) < first + 200 else (first,)
+            )
         if not self.is_explained:
             balance.pieces.clear()
         self.balance.add(balance)

@@ -47,10 +47,10 @@ OTHER_COLUMNS = "columns that are not read"  # a rule of the account of tables
 ABOUT_DEFAULTS = {"name": None, "language": None, "licence": "unknown", "source": "unknown"}
 
 
-def write_corpus(corpus: Corpus, folder: Path, balance: Balance | None = None) -> None:
+def write_corpus(corpus: Corpus, folder: Path, balance: Balance | None = None, doubts: Sequence[str] = ()) -> None:
     """Write a corpus folder whole: `corpus.jsonl`, `queries.jsonl`, `qrels/*.tsv`, `manifest.json`; `citing.jsonl`
     where there are citing texts, `synonyms.txt` where there are synonyms. A folder's own `synonyms.txt` stays if the
-    corpus has none. The manifest holds the balance of an import.
+    corpus has none. The manifest holds the balance and the doubts of an import.
 
     Raises:
         CorpusError: if the folder contains anything but a corpus, or cannot be written. Its contents then stay.
@@ -61,7 +61,7 @@ def write_corpus(corpus: Corpus, folder: Path, balance: Balance | None = None) -
         with artifacts.replaced_folder(folder) as staging:
             if not corpus.synonyms and (folder / artifacts.SYNONYMS).is_file():
                 shutil.copy(folder / artifacts.SYNONYMS, staging)
-            write_corpus_files(corpus, staging, balance)
+            write_corpus_files(corpus, staging, balance, doubts)
     except OSError as error:
         raise _not_writable(folder, error) from None
 
@@ -308,7 +308,9 @@ def _about(folder: Path) -> dict[str, str]:
     return about
 
 
-def write_corpus_files(corpus: Corpus, folder: Path, balance: Balance | None = None) -> None:
+def write_corpus_files(
+    corpus: Corpus, folder: Path, balance: Balance | None = None, doubts: Sequence[str] = ()
+) -> None:
     """Write the files of a corpus to an empty folder."""
     artifacts.write_json_lines(folder / artifacts.CORPUS_ARTICLES, map(article_record, corpus.articles))
     artifacts.write_json_lines(folder / artifacts.CORPUS_QUESTIONS, map(question_record, corpus.questions))
@@ -322,7 +324,7 @@ def write_corpus_files(corpus: Corpus, folder: Path, balance: Balance | None = N
         (folder / artifacts.SYNONYMS).write_text(corpus.synonyms, encoding="utf-8")
     if corpus.citing:
         artifacts.write_json_lines(folder / artifacts.CORPUS_CITING, map(citing_record, corpus.citing))
-    artifacts.write_json(folder / artifacts.MANIFEST, _manifest(corpus, balance))
+    artifacts.write_json(folder / artifacts.MANIFEST, _manifest(corpus, balance, doubts))
 
 
 def article_record(article: Article) -> dict[str, object]:
@@ -351,7 +353,7 @@ def label_rows(corpus: Corpus, split: str) -> Iterator[tuple[str, str, int]]:
     return ((question.question_id, article_id, 1) for question in questions for article_id in question.article_ids)
 
 
-def _manifest(corpus: Corpus, balance: Balance | None) -> dict[str, object]:
+def _manifest(corpus: Corpus, balance: Balance | None, doubts: Sequence[str]) -> dict[str, object]:
     counts: dict[str, object] = {
         "articles": len(corpus.articles),
         "headings": len(tree_of(corpus.articles).headings),
@@ -370,6 +372,7 @@ def _manifest(corpus: Corpus, balance: Balance | None) -> dict[str, object]:
         "counts": counts,
         "content_hash": corpus.content_hash,
         **({"words": balance.record} if balance is not None and balance.words else {}),
+        **({"doubts": list(doubts)} if doubts else {}),
     }
 
 

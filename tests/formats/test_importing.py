@@ -12,6 +12,7 @@ from statgraph.formats.importing import (
     import_to_folder,
     read_question_file,
 )
+from statgraph.law.store import read_manifest
 
 ARTICLE = {"id": "L1", "text": "Lamps burn.", "path": ["Lamp Code"]}
 
@@ -197,3 +198,16 @@ def test_rows_of_a_data_frame_are_read(tmp_path):
     first, second = corpus_from_dicts(rows, language="en").articles
     assert (first.rubric, second.rubric) == ("", "Wick")
     assert [article.metadata["valid_from"] for article in (first, second)] == ["2001-02-03", None]
+
+
+def test_doubts_are_warnings_and_in_the_manifest(tmp_path):
+    rows = [f"{number},Lamps burn until dawn.,Lamp Act" for number in (*range(1, 20), *range(21, 30))]
+    (tmp_path / "law.csv").write_text("\n".join(["number,text,path", *rows]))
+    imported = import_to_folder(tmp_path / "law.csv", "csv", tmp_path / "out", About(language="en"))
+    doubt = "20 is missing between 19 and 21 (law.csv:21)"
+    assert doubt in imported.caveats
+    assert read_manifest(tmp_path / "out")["doubts"] == [doubt]
+    rows.insert(19, "20,(repealed),Lamp Act")
+    (tmp_path / "law.csv").write_text("\n".join(["number,text,path", *rows]))
+    imported = import_to_folder(tmp_path / "law.csv", "csv", tmp_path / "out", About(language="en"), force=True)
+    assert imported.caveats == ()
