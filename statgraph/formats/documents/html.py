@@ -245,7 +245,10 @@ def _is_inline(tag: str) -> bool:
 def _is_data(row: HtmlElement) -> bool:
     """Return whether a row holds data, and is not there to lay out a page."""
     cells = list(row.iterchildren(*_CELLS))
-    return len(cells) > 1 and not any(
+    beside = [row.text, *(child.tail for child in row)]
+    if len(cells) < 2 or len(cells) < len(row) or any(text and text.strip() for text in beside):
+        return False
+    return not any(
         next(cell.iter("table", *_LEVELS), None) is not None
         or len(cell.xpath(".//p|.//br|.//li|.//div")) > _MOST_BLOCKS
         for cell in cells

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 _FRONT_MATTER, _ENDS = "---", ("---", "...")
 _TITLE = re.compile(r"title\s*:\s*(?P<title>\S.*)", re.IGNORECASE)
-_NOTE = re.compile(r" {0,3}\[\^[^\]\s]+\]:")
+_NOTE = re.compile(r"[ \t>]*\[\^[^\]\s]+\]:")
 _NOTE_MARK = re.compile(r"\[\^[^\]\s]+\]")
 # What is defined as the address of a link but is none: "[1]: Repealed."
-_NO_ADDRESS = re.compile(r"^( {0,3})(?=\[[^\]]+\]:\s)(?!\[[^\]]+\]:\s+<?(?:[a-z][a-z\d+.-]*:\S|[./#]))", re.IGNORECASE)
+_NO_ADDRESS = re.compile(r"^([ \t>]*)(?=\[[^\]]+\]:\s)(?!\[[^\]]+\]:\s+<?(?:[a-z][a-z\d+.-]*:\S|[./#]))", re.IGNORECASE)
 _NUMBER = re.compile(r"\w{1,3}")  # "[Haftung](1) Der Halter" is no link
 _SUPERSCRIPT, _SUBSCRIPT = re.compile(r"\^([^\s^]{1,12})\^"), re.compile(r"(?<=\w)~(\w{1,8})~")
 _BREAK, _SUP = re.compile(r"<br\s*/?>", re.IGNORECASE), re.compile(r"<(/?)sup\b", re.IGNORECASE)
@@ -159,7 +159,7 @@ def _plain(text: str, left_out: list[tuple[str, str]]) -> str:
 _TAGS_IN_WORDS = re.compile(r"</?(?:sup|sub|b|i|u|em|strong|span|a|small|mark|s)(?:\s[^<>]*)?>", re.IGNORECASE)
 _TAGS = re.compile(r"<!--.*?-->|</?[a-z][\w-]*(?:\s[^<>]*)?/?>", re.IGNORECASE | re.DOTALL)
 _ADDRESS = re.compile(r"(?<=\])\((?!\w{1,3}\))<?(?:[^()\s]|\([^()\s]*\))*>?(?:\s+(?:\"[^\"]*\"|'[^']*'))?\)")
-_ADDRESS_LINE = re.compile(r"^ {0,3}\[([^\]^][^\]]*)\]:\s+<?(?:\w+://|mailto:|[./#])\S*.*$", re.MULTILINE)
+_ADDRESS_LINE = re.compile(r"^[ \t>]*\[([^\]^][^\]]*)\]:\s+<?(?:\w+://|mailto:|[./#])\S*.*$", re.MULTILINE)
 _EMPHASIS = re.compile(r"(?<!\\)[*`~]+|\\(?=[!-/:-@\[-`{-~])")
 
 

@@ -71,6 +71,7 @@ def page_of(draft, tmp_path, body):
     [
         ("<tr><td>A<br>or b<td><p>A</p><p>B</p><td><ul><li>5</li><li>6</li></ul></tr>", ["A or b | A B | 5 6"]),
         ("<tr><td>Fee<td><ol><li>oar<li>mast</ol></tr>", ["Fee | 1. oar 2. mast"]),
+        ("<tr>Dogs<td>bark</td>at<td>cats</td></tr>", ["Dogs", "bark", "at", "cats"]),
         ("<tr><td>Menu<td>" + "<p>Bark.</p>" * 11 + "</tr>", ["Menu", *["Bark."] * 11]),
     ],
 )
