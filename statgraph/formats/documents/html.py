@@ -37,6 +37,7 @@ _INLINE = {
 }
 _LEVELS = {f"h{level}": level for level in range(1, 7)}
 _CELLS = ("td", "th")
+_EMPTY = re.compile(r"\s?\(\s*\)")  # around the mark of a footnote
 _MOST_BLOCKS = 10  # of a cell of data; one with more is there to lay out a page
 _MOST_PRE = 0.5  # of the characters of a page whose paragraphs are on a line each
 _NUMBERS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
@@ -168,20 +169,24 @@ def _notes(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
         above = sup.getparent()
         link = above if above.tag == "a" else sup.find(".//a[@href]")
         target = link.get("href") if link is not None else None
-        mark = "".join(sup.itertext()).strip()
-        if not target or "#" not in target or "".join(link.itertext()).strip() != mark:
+        mark = _core("".join(sup.itertext()))
+        if not target or "#" not in target or not mark or _core("".join(link.itertext())) != mark:
             continue
-        yield NOTES, sup
+        yield NOTES, link if link is above else sup
         note = places.get(target.rpartition("#")[2])
         while note is not None and note.tag in _INLINE:
             note = note.getparent()
         if note is None or note in met or order[note] < order[sup]:
             continue
-        begins = f"{note.get('mark') or ''}{''.join(note.itertext()).strip()}"
-        core = re.sub(r"\W", "", mark)
-        if re.match(rf"\W*{re.escape(core)}(?!\w)" if core else re.escape(mark), begins):
+        begins = f"{note.get('mark') or ''}{''.join(note.itertext())}"
+        if re.match(rf"[\s(\[]*{re.escape(mark)}(?!\w)", begins):
             met.add(note)
             yield NOTES, note
+
+
+def _core(mark: str) -> str:
+    """Return the mark of a footnote without brackets."""
+    return mark.strip(" \t\n()[].")
 
 
 def _formula(element: HtmlElement) -> str:
@@ -214,7 +219,7 @@ def _lines(root: HtmlElement, name: str, lines_before: int) -> Iterator[Line]:
         if tag == "br" and (level or is_pre):
             pieces.append(("\n" if is_pre else " ") * starts)
         elif not _is_inline(tag):
-            text = "".join(pieces)
+            text = _EMPTY.sub("", "".join(pieces))
             texts = [line.rstrip() for line in text.split("\n")] if is_pre else [" ".join(text.split())]
             pieces.clear()
             if tag == "dt" and not starts and _TERM.fullmatch(texts[0]):
@@ -245,7 +250,10 @@ def _is_inline(tag: str) -> bool:
 def _is_data(row: HtmlElement) -> bool:
     """Return whether a row holds data, and is not there to lay out a page."""
     cells = list(row.iterchildren(*_CELLS))
-    return len(cells) > 1 and not any(
+    beside = [row.text, *(child.tail for child in row)]
+    if len(cells) < 2 or len(cells) < len(row) or any(text and text.strip() for text in beside):
+        return False
+    return not any(
         next(cell.iter("table", *_LEVELS), None) is not None
         or len(cell.xpath(".//p|.//br|.//li|.//div")) > _MOST_BLOCKS
         for cell in cells
