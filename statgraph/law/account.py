@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,14 +17,15 @@ from itertools import accumulate
 
 KEPT = ""  # the rule of what is in the corpus
 _RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789", strict=True))
+_PACKED = 4096  # pieces that are stored as one string
+_WORD = re.compile(r"[^\W_]+")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _BEGINNING = 200  # characters that show the script of a text
-_WORD = re.compile(r"[^\W_]+")
-_LONG = 12  # letters; shorter pieces take what the longer ones leave
+_SHORT = 8  # letters of a piece that is looked for after the longer ones
 _NEAR = 2_000  # letters ahead in which the next words are looked for first
 _SPREAD = 200  # letters that may stand between the words of one piece
 _MOST_FOUND = 0.6  # of the letters of a piece: with fewer in one place, it is not there
-_MOST_SEARCHES = 5_000  # through a whole document
+_MOST_SEARCHES = 500  # times the length of a document, through all of it; fewer for short pieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,132 +85,214 @@ class Account:
     """
 
     def __init__(self) -> None:
-        self._source: list[tuple[str, str]] = []
-        self._parts: list[str] = []
-        self._rules: list[str] = []
+        self._places: list[str] = []
+        self._lines = array("q")
+        self._packed: list[str] = []  # pieces of the source, many in one string
+        self._unpacked: list[str] = []
+        self._kept: list[str] = []
+        self._left_out: list[str] = []
+        self._rules: list[str] = []  # of what is left out
 
-    def read(self, place: str, text: str) -> None:
-        """Add a piece of the source: a line, or the text between two tags."""
-        self._source.append((place, text))
+    def read(self, place: str, text: str, *, line: int = 0) -> None:
+        """Add a piece of the source: a line, or the text between two tags.
 
-    def put(self, rule: str, text: str) -> None:
-        """Add what is in the corpus (`KEPT`), or what a rule leaves out."""
-        self._add(rule, (text,))
+        Args:
+            line: of the file that `place` is, if it is one: takes less memory than a place that names both.
+        """
+        self._places.append(place)
+        self._lines.append(line)
+        self._unpacked.append(text)
+        if len(self._unpacked) == _PACKED:
+            self._pack()
+
+    def _pack(self) -> None:
+        self._packed.append("\0".join(text.replace("\0", " ") for text in self._unpacked))
+        self._unpacked.clear()
+
+    def _source(self) -> Iterator[str]:
+        self._pack()
+        for packed in self._packed if self._places else ():
+            yield from packed.split("\0")
+
+    def _place(self, number: int) -> str:
+        return f"{self._places[number]}:{self._lines[number]}" if self._lines[number] else self._places[number]
 
     def keep(self, *texts: str) -> None:
         """Add what is in the corpus: the number, rubric and text of an article, a heading."""
-        self._add(KEPT, texts)
+        self._kept += map(_letters, texts)
+
+    def put(self, rule: str, text: str) -> None:
+        """Add what is in the corpus (`KEPT`), or what a rule leaves out."""
+        if rule == KEPT:
+            self.keep(text)
+        else:
+            self.leave_out(rule, text)
 
     def leave_out(self, rule: str, *texts: str) -> None:
         """Add what is left out by a rule, such as "notes"."""
-        self._add(rule, texts)
-
-    def _add(self, rule: str, texts: Iterable[str]) -> None:
-        for text in texts:
-            if letters := _letters(text):
-                self._parts.append(letters)
-                self._rules.append(rule)
+        self._left_out += map(_letters, texts)
+        self._rules += [rule] * len(texts)
 
     def balance(self) -> Balance:
         """Return how many words of the source went where.
 
-        Every piece of the source claims its place in what was kept and left out, so a text that stands twice in the
+        Every piece of the source claims its place in what was kept or left out, so a text that stands twice in the
         source and once in the corpus is lost once.
         """
-        claims = _Claims(self._parts)
-        starts = [0, *accumulate(map(len, self._parts))]
+        kept, left_out = _Claims(self._kept), _Claims(self._left_out)
+        starts = [0, *accumulate(map(len, self._left_out))]
         balance = Balance()
-        for (place, text), found in zip(self._source, claims.of([text for _, text in self._source]), strict=True):
-            missing = [(words, count) for words, count, where in found if where < 0]
-            for _, count, where in found:
+        first: dict[str, int] = {}  # the number of the first piece of each rule
+        for number, text, found in _claimed(self._source(), (kept, left_out)):
+            lost: list[tuple[str, int]] = []
+            for words, count, claims, where in found:
                 balance.words += count
-                if where < 0:
-                    continue
-                rule = self._rules[bisect_right(starts, where) - 1]
-                if rule == KEPT:
+                if claims is kept:
                     balance.kept += count
+                elif claims is None:
+                    lost.append((words, count))
                 else:
+                    rule = self._rules[bisect_right(starts, where) - 1]
                     balance.left_out[rule] += count
-                    balance.first.setdefault(rule, place)
-                    if not balance.pieces or balance.pieces[-1] != (place, rule, text):
-                        balance.pieces.append((place, rule, text))
-            if missing:
-                lost = LostText(place, " ".join(words for words, _ in missing), sum(count for _, count in missing))
-                balance.lost.append(lost)
+                    if number < first.setdefault(rule, number + 1):
+                        first[rule] = number
+                        balance.first[rule] = self._place(number)
+                    piece = (self._place(number), rule, text)
+                    if not balance.pieces or balance.pieces[-1] != piece:
+                        balance.pieces.append(piece)
+            if lost:
+                said = " ".join(words for words, _ in lost)
+                balance.lost.append(LostText(self._place(number), said, sum(count for _, count in lost)))
         return balance
 
 
-_Found = list[tuple[str, int, int]]  # words, how many, and where they are, -1 for nowhere
-
-
 class _Claims:
-    """Gives every piece of a source a place of its own in the letters and digits of a text."""
+    """The letters and digits of a text, of which every piece of a source claims a place of its own."""
 
     def __init__(self, parts: Iterable[str]):
-        self._text = "".join(parts)
-        self._taken = bytearray(len(self._text))
-        self._next, self._searches = 0, 0
+        self.text = "".join(parts)
+        self.taken = bytearray(len(self.text))
+        self.end = 0  # of what was claimed last
+        self._searched = -100_000_000  # characters in searches through all of the text, of which so many are free
+        self._claimed: dict[str, int] = {}  # up to where all places of a text are taken, of those searched for
 
-    def of(self, pieces: Sequence[str]) -> list[_Found]:
-        """Return for each piece where it is: the long ones as a whole, then the short ones, then the words of those
-        that are nowhere as a whole."""
-        letters = [_letters(text) for text in pieces]
-        found: list[_Found] = [[] for _ in pieces]
-        before = [0] * len(pieces)  # where the last piece ends that was found before this one
-        for is_long in (True, False):
-            self._next = 0
-            for i, whole in enumerate(letters):
-                if found[i]:
-                    self._next = found[i][0][2] + len(whole)
-                elif whole and (len(whole) >= _LONG) == is_long and (where := self._find(whole)) >= 0:
-                    self._take(where, len(whole))
-                    found[i] = [(pieces[i], word_count(pieces[i]), where)]
-                before[i] = self._next
-        for i, whole in enumerate(letters):
-            if whole and not found[i]:
-                found[i] = self._words(_WORD.findall(pieces[i]), before[i])
-        return found
+    def near(self, text: str) -> int:
+        """Return where a text is that no piece has claimed, behind what was claimed last; -1 for nowhere."""
+        where = self.text.find(text, self.end, self.end + _NEAR + len(text))
+        return self.free(text, where, self.end + _NEAR) if where >= 0 and self.taken[where] else where
 
-    def _find(self, text: str) -> int:
-        """Return where a text is that no piece has claimed: near the last one, or else anywhere; -1 for nowhere."""
-        where = self._text.find(text, self._next, self._next + _NEAR + len(text))
-        if where >= 0 and not self._taken[where]:
-            return where
-        where = self._free(text, max(0, self._next - 10 * _NEAR), self._next + 10 * _NEAR)
-        if where < 0 and self._searches < _MOST_SEARCHES:
-            self._searches += 1
-            where = self._free(text, 0, len(self._text))
+    def anywhere(self, text: str) -> int:
+        """Return where a text is that no piece has claimed, close to what was claimed last or else anywhere."""
+        is_short = len(text) < _SHORT
+        window = 2 * _NEAR if is_short else 10 * _NEAR
+        where = self.free(text, max(0, self.end - window), self.end + window)
+        if where < 0 and self._searched < _MOST_SEARCHES * len(self.text) // (100 if is_short else 1):
+            start = self._claimed.get(text, 0)
+            where = self.free(text, start, len(self.text))
+            self._claimed[text] = where if where >= 0 else len(self.text)
+            self._searched += self._claimed[text] - start
         return where
 
-    def _free(self, text: str, start: int, end: int) -> int:
-        where = self._text.find(text, start, end)
-        while where >= 0 and self._taken[where]:
-            where = self._text.find(text, where + 1, end)
+    def free(self, text: str, start: int, end: int) -> int:
+        """Return where a text is that no piece has claimed, in a part of it all; -1 for nowhere."""
+        where = self.text.find(text, start, end)
+        while where >= 0 and self.taken[where]:
+            following = self.taken.find(0, where)
+            where = self.text.find(text, following, end) if following >= 0 else -1
         return where
 
-    def _words(self, words: Sequence[str], before: int) -> _Found:
-        """Return where each word of a piece is, all of them close to the longest one; none is found if few are."""
-        letters = [_letters(word) for word in words]
-        self._next = before
-        anchor = self._find(max(letters, key=len))
-        spread = sum(map(len, letters)) + _SPREAD
-        places = []
-        for word in letters:
-            where = self._free(word, max(0, anchor - spread), anchor + spread) if anchor >= 0 else -1
-            places.append(where)
+    def take(self, where: int, length: int) -> None:
+        """Claim a place."""
+        self.taken[where : where + length] = b"\1" * length
+        self.end = where + length
+
+    def words(self, words: Sequence[str], anchor: int) -> list[int]:
+        """Claim each of some words close to a place, and return where they are; [] if few are there."""
+        spread = sum(map(len, words)) + _SPREAD
+        found = [-1] * len(words)
+        for i in sorted(range(len(words)), key=lambda i: -len(words[i])):  # a short word is in many a longer one
+            found[i] = where = self.free(words[i], max(0, anchor - spread), anchor + spread)
             if where >= 0:
-                self._take(where, len(word))
-        n_found = sum(len(word) for word, where in zip(letters, places, strict=True) if where >= 0)
-        if n_found < _MOST_FOUND * sum(map(len, letters)):
-            for word, where in zip(letters, places, strict=True):
-                if where >= 0:
-                    self._taken[where : where + len(word)] = bytes(len(word))
-            places = [-1] * len(words)
-        return [(word, word_count(word), where) for word, where in zip(words, places, strict=True)]
+                self.taken[where : where + len(words[i])] = b"\1" * len(words[i])
+        placed = list(zip(words, found, strict=True))
+        if sum(len(word) for word, where in placed if where >= 0) >= _MOST_FOUND * sum(map(len, words)):
+            return found
+        for word, where in placed:
+            if where >= 0:
+                self.taken[where : where + len(word)] = bytes(len(word))
+        return []
 
-    def _take(self, where: int, length: int) -> None:
-        self._taken[where : where + length] = b"\1" * length
-        self._next = where + length
+
+# Words, how many, where they are and in what, which is None for nowhere.
+_Found = tuple[tuple[str, int, _Claims | None, int], ...]
+
+
+def _claimed(source: Iterable[str], both: tuple[_Claims, _Claims]) -> Iterator[tuple[int, str, _Found]]:
+    """Yield each piece of a source, by its number, with where it is as a whole or else where each of its words is.
+
+    Short pieces and those in parts come last: they are looked for in what the others leave.
+    """
+    later: list[tuple[int, str, int, int]] = []  # with where the pieces before it end
+    first, second = both
+    for number, text in enumerate(source):
+        whole = _letters(text)
+        if len(whole) >= _SHORT:
+            where = first.near(whole)
+            if where < 0:
+                first, second, where = second, first, second.near(whole)
+            if where < 0:
+                first, where = _anywhere(whole, both)
+                second = both[first is both[0]]
+            if where >= 0:
+                first.take(where, len(whole))
+                yield number, text, ((text, word_count(text), first, where),)
+                continue
+        if whole:
+            later.append((number, text, both[0].end, both[1].end))
+    for number, text, both[0].end, both[1].end in later:
+        yield number, text, _of_words(text, both)
+
+
+def _anywhere(text: str, both: Sequence[_Claims]) -> tuple[_Claims, int]:
+    for claims in both:
+        if (where := claims.anywhere(text)) >= 0:
+            return claims, where
+    return both[0], -1
+
+
+def _of_words(text: str, both: Sequence[_Claims]) -> _Found:
+    """Return where a short piece is, or each word of a long one, all of them close to the longest."""
+    whole = _letters(text)
+    if len(whole) < _SHORT:
+        near = next(((claims, at) for claims in both if (at := claims.near(whole)) >= 0), None)
+        claims, where = near or _anywhere(whole, both)
+        if where >= 0:
+            claims.take(where, len(whole))
+            return ((text, word_count(text), claims, where),)
+    words = _WORD.findall(text)
+    letters = [_letters(word) for word in words]
+    longest = max(letters, key=len)
+    for claims in both:
+        anchor = claims.near(longest)
+        anchor = claims.anywhere(longest) if anchor < 0 else anchor
+        if anchor >= 0 and (places := claims.words(letters, anchor)):
+            other = both[claims is both[0]]
+            return tuple(_placed(*found, claims, other) for found in zip(words, letters, places, strict=True))
+    return ((text, word_count(text), None, -1),)
+
+
+def _placed(
+    word: str, letters: str, where: int, claims: _Claims, other: _Claims
+) -> tuple[str, int, _Claims | None, int]:
+    """Return where a word is, or in the other text where it is not with the words around it."""
+    count = word_count(word)
+    if where >= 0:
+        return word, count, claims, where
+    where = other.near(letters)
+    if where < 0:
+        return word, count, None, -1
+    other.take(where, len(letters))
+    return word, count, other, where
 
 
 class _LettersAlone(dict[int, str | None]):
