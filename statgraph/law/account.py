@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, product
 
 KEPT = ""  # the rule of what is in the corpus
 _RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789", strict=True))
@@ -24,7 +24,7 @@ _BEGINNING = 200  # characters that show the script of a text
 _SHORT = 8  # letters of a piece that is looked for after the longer ones
 _NEAR = 2_000  # letters ahead in which the next words are looked for first
 _SPREAD = 200  # letters that may stand between the words of one piece
-_MOST_FOUND = 0.6  # of the letters of a piece: with fewer in one place, it is not there
+_MOST_FOUND = 0.5  # of the letters of a piece: with fewer in one place, it is not there
 _MOST_SEARCHES = 500  # times the length of a document, through all of it; fewer for short pieces
 
 
@@ -261,7 +261,7 @@ def _anywhere(text: str, both: Sequence[_Claims]) -> tuple[_Claims, int]:
 
 
 def _of_words(text: str, both: Sequence[_Claims]) -> _Found:
-    """Return where a short piece is, or each word of a long one, all of them close to the longest."""
+    """Return where a short piece is, or each word of a long one, all of them close to the longest or the next one."""
     whole = _letters(text)
     if len(whole) < _SHORT:
         near = next(((claims, at) for claims in both if (at := claims.near(whole)) >= 0), None)
@@ -271,10 +271,10 @@ def _of_words(text: str, both: Sequence[_Claims]) -> _Found:
             return ((text, word_count(text), claims, where),)
     words = _WORD.findall(text)
     letters = [_letters(word) for word in words]
-    longest = max(letters, key=len)
-    for claims in both:
-        anchor = claims.near(longest)
-        anchor = claims.anywhere(longest) if anchor < 0 else anchor
+    longest = sorted(letters, key=len)[:-3:-1]
+    for claims, word in product(both, longest):
+        anchor = claims.near(word)
+        anchor = claims.anywhere(word) if anchor < 0 else anchor
         if anchor >= 0 and (places := claims.words(letters, anchor)):
             other = both[claims is both[0]]
             return tuple(_placed(*found, claims, other) for found in zip(words, letters, places, strict=True))
