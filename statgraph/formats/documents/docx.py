@@ -205,7 +205,8 @@ class _Reader:
 
     def _alignment(self, run: Any) -> str:
         style = self._styles.get(value(run, "rPr/rStyle") or None)
-        return value(run, "rPr/vertAlign") or ("" if style is None else value(style, "rPr/vertAlign"))
+        own = value(run, "rPr/vertAlign") or ("" if style is None else value(style, "rPr/vertAlign"))
+        return own or ("superscript" if value(run, "rPr/position").strip("0").isdigit() else "")
 
 
 def _first(pair: tuple[str, str]) -> str:

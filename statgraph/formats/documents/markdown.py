@@ -24,6 +24,7 @@ _FRONT_MATTER, _ENDS = "---", ("---", "...")
 _TITLE = re.compile(r"title\s*:\s*(?P<title>\S.*)", re.IGNORECASE)
 _NOTE = re.compile(r"[ \t>]*\[\^[^\]\s]+\]:")
 _NOTE_MARK = re.compile(r"\[\^[^\]\s]+\]")
+_RAISED_LINK = re.compile(r"<sup>\s*\[([^\]\s]+)\]\(#[^)\s]*\)\s*</sup>", re.IGNORECASE)  # marks a note too
 # What is defined as the address of a link but is none: "[1]: Repealed."
 _NO_ADDRESS = re.compile(r"^([ \t>]*)(?=\[[^\]]+\]:\s)(?!\[[^\]]+\]:\s+<?(?:[a-z][a-z\d+.-]*:\S|[./#]))", re.IGNORECASE)
 _NUMBER = re.compile(r"\w{1,3}")  # "[Haftung](1) Der Halter" is no link
@@ -37,7 +38,7 @@ def read_markdown(draft: Draft, path: Path, name: str) -> DocumentLines:
     """Return the lines of a Markdown file; a place is the line of the file."""
     from markdown_it import MarkdownIt
 
-    texts = [unicodedata.normalize("NFC", text) for _, text in all_lines(draft, path, name)]
+    texts = [_RAISED_LINK.sub(r"[^\1]", unicodedata.normalize("NFC", text)) for _, text in all_lines(draft, path, name)]
     left_out: list[tuple[str, str]] = []
     title = ""
     if texts and texts[0].rstrip() == _FRONT_MATTER:
@@ -169,6 +170,7 @@ _EMPHASIS = re.compile(r"(?<!\\)[*`~]+|\\(?=[!-/:-@\[-`{-~])")
 def walk_markdown(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
     """Yield (place, text) of every line of a file, and of each mark of a footnote in one, without what is no text."""
     text = "".join(line for _, line in walk_text(draft, path, name)).removeprefix("\ufeff")
+    text = re.sub(r"<sup>\s*\[([^\]\s]+)\]\(#\S*?\)\s*</sup>", r"[^\1]", text)
     labels = {label.casefold() for label in _ADDRESS_LINE.findall(text)}
     text = _TAGS.sub(lambda found: " " + "\n" * found[0].count("\n"), _TAGS_IN_WORDS.sub("", text))
     text = _ADDRESS.sub("", _ADDRESS_LINE.sub("", re.sub(r"(?<=\S) +\{[#.][^{}\n]*\}(?= *$)", "", text, flags=re.M)))

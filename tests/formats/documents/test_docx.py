@@ -202,6 +202,7 @@ FRACTION = "<m:f><m:num><m:r><m:t>5</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t><
         (["1", run("er", UP)], "1er"),
         (["2", run("1", UP), "/", run("2", DOWN), " m"], "2 1/2 m"),
         (["22", run("1", '<w:rStyle w:val="Raised"/>')], "22¹"),
+        (["22", run("1", '<w:position w:val="6"/>'), run("0", '<w:position w:val="0"/>')], "22¹0"),
         ([run("All is raised", UP)], "All is raised"),
         (["Cafe\u0301"], "Café"),
         (["x=", f"<m:oMath>{FRACTION}</m:oMath>", " m"], "x=5/2 m"),

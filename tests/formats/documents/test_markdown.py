@@ -119,7 +119,7 @@ def test_marks_are_no_text(draft, read, tmp_path, content, text):
 
 
 def test_footnotes_are_left_out_as_notes(read):
-    law = read("Dogs[^1] bark[^b].\n\n[^1]: Changed\nin May.\n\n    Twice.\n\nCats\n\n[^b]: Old")
+    law = read("Dogs[^1] bark<sup>[b](#b)</sup>.\n\n[^1]: Changed\nin May.\n\n    Twice.\n\nCats\n\n[^b]: Old")
     assert [(line.place, line.text) for line in law.lines] == [("law.md:1", "Dogs bark."), ("law.md:8", "Cats")]
     assert [text.strip() for rule, text in law.left_out if rule == "notes"] == [
         "[^1]: Changed", "in May.", "Twice.", "[^b]: Old", "[^1]", "[^b]",
