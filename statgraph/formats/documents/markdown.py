@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from statgraph.formats.documents.drafting import DocumentLines, document_format
-from statgraph.formats.documents.html import METADATA, NOTES, OWN_MARK, page_lines
+from statgraph.formats.documents.html import OWN_MARK, page_lines
 from statgraph.formats.documents.outline import Line
+from statgraph.formats.documents.page_parts import METADATA, NOTES
 from statgraph.formats.documents.text import walk_text
 from statgraph.law.draft import Draft
 from statgraph.law.lines import all_lines
