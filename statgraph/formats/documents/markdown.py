@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from html import unescape
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from statgraph.formats.documents.drafting import DocumentLines, document_format
 from statgraph.formats.documents.html import OWN_MARK, page_lines
 from statgraph.formats.documents.outline import Line
-from statgraph.formats.documents.page_parts import METADATA, NOTES
+from statgraph.formats.documents.page_parts import CONTENTS, METADATA, NOTES, letters
 from statgraph.formats.documents.text import walk_text
 from statgraph.law.draft import Draft
 from statgraph.law.lines import all_lines
@@ -70,10 +71,11 @@ def _note_places(texts: list[str]) -> Iterator[int]:
             yield place
 
 
-def _lines(tokens: Iterable[Token], name: str, left_out: list[tuple[str, str]]) -> Iterator[Line]:
+def _lines(tokens: Sequence[Token], name: str, left_out: list[tuple[str, str]]) -> Iterator[Line]:
     """Yield the lines of a file, and add what is left out."""
     level, row, item, marks = 0, 0, 0, [""]
     cells: list[str] | None = None
+    headings = {letters(text.content) for token, text in pairwise(tokens) if token.type == "heading_open"}
     for token in tokens:
         first = token.map[0] + 1 if token.map else 0
         if token.type == "heading_open":
@@ -98,7 +100,10 @@ def _lines(tokens: Iterable[Token], name: str, left_out: list[tuple[str, str]]) 
                 row = first
                 cells.append(" ".join(text for _, text, _ in texts))
                 continue
-            if level:
+            if texts and not level and _is_link(token) and letters(texts[0][1]) in headings:
+                left_out.append((CONTENTS, texts[0][1]))
+                texts, marks[-1] = [], ""
+            elif level:
                 texts = [(0, _ATTRIBUTES.sub("", " ".join(text for _, text, _ in texts)), False)]
             for offset, text, goes_on in texts:
                 mark = "" if marks[-1] == "- " and OWN_MARK.match(text) else marks[-1]
@@ -114,6 +119,17 @@ def _lines(tokens: Iterable[Token], name: str, left_out: list[tuple[str, str]]) 
             page = _page(token.content, name, first - 1)
             left_out += page.left_out
             yield from page.lines
+
+
+def _is_link(token: Token) -> bool:
+    """Return whether a text is nothing but a link to a place in the file."""
+    parts = token.children or []
+    return (
+        len(parts) > 2
+        and (parts[0].type, parts[-1].type) == ("link_open", "link_close")
+        and str(parts[0].attrs["href"]).startswith("#")
+        and not any(part.type in ("link_open", "softbreak", "hardbreak") for part in parts[1:])
+    )
 
 
 def _page(html: str, name: str, lines_before: int) -> DocumentLines:

@@ -77,16 +77,16 @@ def contents(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
     for event, element in iterwalk(root, events=("start", "end")):
         if event == "start":
             starts[element] = len(texts)
-        texts.append(_letters(element.text if event == "start" else element.tail))
+        texts.append(letters(element.text if event == "start" else element.tail))
     places = _places(list(starts))
     lines: dict[HtmlElement, int] = {}  # to the place to which one leads
     for link in root.iter("a"):
         line, target = _block(link), places.get((link.get("href") or "").partition("#")[2])
         if target is None or line is None or line.tag in LEVELS or starts[target] <= starts[line]:
             continue
-        words = _letters("".join(line.itertext()))
+        words = letters("".join(line.itertext()))
         there = "".join(texts[starts[target] : starts[target] + _MOST_PIECES])
-        is_alone = words and words == _letters("".join(link.itertext()))
+        is_alone = words and words == letters("".join(link.itertext()))
         if is_alone and there.startswith(words[: 1 + int(_SAME * len(words))]):
             lines[line] = starts[target]
     first = min(lines.values(), default=0)
@@ -106,7 +106,7 @@ def _block(element: HtmlElement | None) -> HtmlElement | None:
     return element
 
 
-def _letters(text: str | None) -> str:
+def letters(text: str | None) -> str:
     """Return the letters and digits of a text, to compare it."""
     return re.sub(r"\W", "", text or "").casefold()
 

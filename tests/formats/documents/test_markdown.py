@@ -126,6 +126,15 @@ def test_footnotes_are_left_out_as_notes(read):
     ]  # fmt: skip
 
 
+def test_links_to_headings_are_contents(read):
+    law = read(
+        "- [1 **Dogs**](#1)\n- [2 Cats](#2)\n\n## 1 Dogs\n\n[1 Dogs](#1)\nbark\n\n"
+        "[2 Cats](x.md)\n\n## [Owls](#)\n\n[](#1)"
+    )
+    assert law.left_out == [("contents", "1 Dogs")]
+    assert [line.text for line in law.lines] == ["- 2 Cats", "1 Dogs", "1 Dogs", "bark", "2 Cats", "Owls"]
+
+
 def test_the_title_of_the_front_matter_is_that_of_a_file_without_one(read):
     assert read('---\nTitle: "Dog Act"\n---\n## § 1\n').title == "Dog Act"
     assert read("---\nTitle: Dog Act\n...\n# Dogs\n").title == ""
