@@ -8,15 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from statgraph.law.citations.grammar import (
-    Grammar,
-    Table,
-    all_words,
-    grammar_of,
-    plain_word,
-    tables,
-    words_pattern,
-)
+from statgraph.law.citations.grammar import Grammar, all_words, grammar_of, plain_word, words_pattern
 from statgraph.law.citations.numbers import (
     LETTERS,
     article_number,
@@ -25,6 +17,7 @@ from statgraph.law.citations.numbers import (
     roman_value,
     with_plain_hyphens,
 )
+from statgraph.law.citations.tables import Table, tables
 
 # What the tables' words for an article call it; other numbered parts of a law are called by their own first word.
 ARTICLE, SECTION, SHORT, ALOUD = "article", "section", "section_short", "section_aloud"
