@@ -83,8 +83,8 @@ class Grammar:
         other: the beginning of a law's name; `other_direct`, of one that follows the number at once; `law`, anywhere.
     """
 
-    def __init__(self, languages: tuple[str, ...], *, sign: bool):
-        self.languages, self._sign = languages, sign
+    def __init__(self, languages: tuple[str, ...], *, sign: bool, capitals: frozenset[str] = frozenset()):
+        self.languages, self._sign, self._capitals = languages, sign, capitals
         self._tables = [tables()[language] for language in languages]
         self.number_first = _merged([table for table in self._tables if "before_number" in table])
         if self.number_first:
@@ -132,6 +132,7 @@ class Grammar:
             marks="|".join(sorted(marks, key=len, reverse=True)),
             loose=f"[IVX{letters}{'a-eg-z' * self._sign}]",
             bis_is_to="bis" in joins,
+            capitals=self._capitals,
         )
 
     def _rest(self, and_: str, ordinal: str, behind: str) -> str:
@@ -212,9 +213,10 @@ class Grammar:
 
 
 @cache
-def grammar_of(languages: tuple[str, ...], *, sign: bool = False) -> Grammar:
-    """Return the grammar of references in any of the languages; with `sign`, of those behind "§"."""
-    return Grammar(languages, sign=sign)
+def grammar_of(languages: tuple[str, ...], *, sign: bool = False, capitals: frozenset[str] = frozenset()) -> Grammar:
+    """Return the grammar of references in any of the languages; with `sign`, of those behind "§"; `capitals` as
+    `digits_pattern` takes them."""
+    return Grammar(languages, sign=sign, capitals=capitals)
 
 
 def _merged(found: Iterable[Table]) -> Table:
