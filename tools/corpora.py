@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -110,7 +111,8 @@ def compare(result: Result, name: str, draft: Draft, text: str, counted: Iterabl
 
 
 def _key(number: str) -> str:
-    return re.sub(r"[\s.*_ºª°]+", "", number).casefold().replace("artikel", "art")
+    plain = unicodedata.normalize("NFKC", re.sub(r"</?sup>|[\s.*_ºª°^]+", "", number))
+    return plain.casefold().replace("artikel", "art")
 
 
 def _n_words(article: Article) -> int:

@@ -30,7 +30,7 @@ _RANGE = re.compile(
     r"(?P<rest>[.:]?\s*(?:[\[(].*|.{0,40}))"
 )
 _BARE_NUMBER = (
-    r"(?P<number>\d+(?:[-.]\d+)*[A-Z]{0,4}(?: [a-z])?(?: §)?)[.)]?(?:\s+|—)(?=[^\W\d_a-z]|\([A-Z]?1\)|[\[“«„*])"
+    r"(?P<number>\d+(?:[-.]\d+)*[A-Z]{0,4}(?: [a-z])?(?: §)?)[.)]{0,2}(?:\s+|—)(?=[^\W\d_a-z]|\([A-Z]?1\)|[\[“«„*])"
 )
 # What stands before a line that another act inserted: "1[3A. Permits", "[F12A Rafts", "*2B. Canoes".
 _INSERTED = re.compile(

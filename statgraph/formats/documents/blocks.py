@@ -123,17 +123,17 @@ def is_title_line(text: str) -> bool:
 
 class _Beginnings:
     """Says what a line begins. In a document whose article lines have a style, those without one are text, and so are
-    those of headings."""
+    those of headings; most of the lines with a style can be articles by their number alone."""
 
     def __init__(self, lines: Sequence[Line], patterns: LinePatterns):
         self._patterns = patterns
         found = [(line.level, patterns.article(without_page(line.text), has_style=line.level > 0)) for line in lines]
         articles = [(level, article) for level, article in found if article is not None]
         self._sure = {_number_of(article) for _, article in articles if not article.is_doubtful}
-        styled = [line for line in lines if line.level]
         n_styled = sum(level > 0 for level, _ in articles)
-        self._needs_style = n_styled >= _MIN_STYLED or n_styled > len(articles) - n_styled
-        self._has_styled_headings = any(patterns.heading(without_page(line.text)) for line in styled)
+        self._numbers = _styled_numbers(lines, patterns, n_styled)
+        self._needs_style = bool(self._numbers) or n_styled >= _MIN_STYLED or n_styled > len(articles) - n_styled
+        self._has_styled_headings = any(line.level and patterns.heading(without_page(line.text)) for line in lines)
 
     def heading(self, line: Line, text: str) -> HeadingLine | None:
         if not line.level and self._needs_style and self._has_styled_headings:
@@ -142,12 +142,30 @@ class _Beginnings:
 
     def article(self, line: Line, text: str, last: int) -> ArticleLine | None:
         """Return the article that a line begins; a doubtful one must have the next number, and no other line that."""
+        if (numbered := self._numbers.get(line.place)) is not None:
+            return numbered
         found = self._patterns.article(text, has_style=line.level > 0)
         if found is None or (self._needs_style and not line.level):
             return None
         if found.is_doubtful and not line.level and (_number_of(found) in self._sure or found.digits != last + 1):
             return None
         return found
+
+
+def _styled_numbers(lines: Sequence[Line], patterns: LinePatterns, n_by_words: int) -> dict[str, ArticleLine]:
+    """Return the articles that lines with a style begin by their number alone, by place; none where they are fewer than
+    those that begin with a word, or their numbers are in no order."""
+    if (numbers := patterns.bare_numbers()) is None:
+        return {}
+    found: dict[str, ArticleLine] = {}
+    last = 0
+    for line in lines:
+        article = numbers.numbered(without_page(line.text), last) if line.level else None
+        if article is not None:
+            found[line.place], last = article, article.digits
+    keys = [(article.digits, place, place) for place, article in enumerate(found.values())]
+    are_many = len(found) >= max(MIN_NUMBERS, n_by_words + 1)
+    return found if are_many and len(_longest_rising(keys)) >= NEARLY_ALL * len(keys) else {}
 
 
 def _number_of(article: ArticleLine) -> str:

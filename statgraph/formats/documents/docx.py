@@ -25,7 +25,6 @@ from statgraph.law.raised import raised
 
 if TYPE_CHECKING:
     from docx.document import Document as Docx
-    from docx.styles.style import BaseStyle
 
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
@@ -73,9 +72,12 @@ class _Reader:
         self._document, self._name = document, name
         self._numbering = Numbering(document)
         self._places = {p: place for place, p in enumerate(document.element.body.iter(f"{W}p"), start=1)}
-        self._styles: dict[str | None, BaseStyle | None] = {}
-        superscripts = document.styles.element.xpath("w:style[w:rPr/w:vertAlign/@w:val='superscript']/@w:styleId")
-        self._raising_styles = set(superscripts)
+        self._styles: dict[str | None, Any] = {}  # the default one as ""
+        for style in document.styles.element.iter(f"{W}style"):
+            self._styles[style.get(f"{W}styleId")] = style
+            if style.get(f"{W}type") == "paragraph" and style.get(f"{W}default") in ("1", "true", "on"):
+                self._styles[""] = style
+        self._chains: dict[str, tuple[Any, ...]] = {}
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines of the document's body."""
@@ -109,14 +111,14 @@ class _Reader:
                 yield from self._blocks(_chosen(block))
 
     def _paragraph(self, paragraph: Any) -> Iterator[Line]:
-        style = self._style(paragraph)
+        styles = self._styles_of(paragraph)
         boxes: list[Any] = []
         text = self._text(paragraph, boxes)
-        if style is not None and _CONTENTS_STYLE.fullmatch(style.name or ""):
+        if any(_CONTENTS_STYLE.fullmatch(value(style, "name")) for style in styles):
             self.left_out.append((_CONTENTS, text))
         elif text.strip() or find(paragraph, "pPr/rPr/del") is None:
-            level = _level(paragraph, style)
-            text = f"{self._numbering.mark(paragraph, style)}{text}"
+            level = _level(paragraph, styles)
+            text = f"{self._numbering.mark(paragraph, styles)}{text}"
             for part in [" ".join(text.split())] if level else text.split("\n"):
                 yield Line(f"{self._name}:{self._places[paragraph]}", part.strip(), level)
         for box in boxes:
@@ -147,16 +149,19 @@ class _Reader:
             len(cells) > 1
             and max(map(len, paragraphs)) <= _MOST_BLOCKS
             and not any(next(cell.iter(f"{W}tbl"), None) is not None for cell in cells)
-            and not any(_level(one, self._style(one)) for cell in paragraphs for one in cell)
+            and not any(_level(one, self._styles_of(one)) for cell in paragraphs for one in cell)
         )
 
-    def _style(self, paragraph: Any) -> BaseStyle | None:
-        """Return the style of a paragraph, the default one where it names none."""
-        from docx.enum.style import WD_STYLE_TYPE
-
-        if paragraph.style not in self._styles:
-            self._styles[paragraph.style] = self._document.part.get_style(paragraph.style, WD_STYLE_TYPE.PARAGRAPH)
-        return self._styles[paragraph.style]
+    def _styles_of(self, paragraph: Any) -> tuple[Any, ...]:
+        """Return the style of a paragraph, the default one where it names none, and those on which it is based."""
+        identifier = value(paragraph, "pPr/pStyle")
+        if identifier not in self._chains:
+            style, chain = self._styles.get(identifier, self._styles.get("")), []
+            while style is not None and style not in chain:
+                chain.append(style)
+                style = self._styles.get(value(style, "basedOn") or None)
+            self._chains[identifier] = tuple(chain)
+        return self._chains[identifier]
 
     def _text(self, paragraph: Any, boxes: list[Any]) -> str:
         """Return the text of a paragraph, and add its text boxes to a list."""
@@ -199,8 +204,8 @@ class _Reader:
                 yield from self._runs(child, boxes, is_link or is_anchor)
 
     def _alignment(self, run: Any) -> str:
-        style = value(run, "rPr/rStyle")
-        return value(run, "rPr/vertAlign") or ("superscript" if style in self._raising_styles else "")
+        style = self._styles.get(value(run, "rPr/rStyle") or None)
+        return value(run, "rPr/vertAlign") or ("" if style is None else value(style, "rPr/vertAlign"))
 
 
 def _first(pair: tuple[str, str]) -> str:
@@ -225,21 +230,20 @@ def _all_text(element: Any) -> str:
     return "".join(text.text or "" for text in element.iter(f"{W}t", f"{W}delText"))
 
 
-def _level(paragraph: Any, style: BaseStyle | None) -> int:
+def _level(paragraph: Any, styles: tuple[Any, ...]) -> int:
     """Return the level of a heading, from 1; 0 of running text, -1 of the title."""
-    levels = [_outline_level(paragraph.pPr)]
-    seen = 0
-    while style is not None and seen < _RUNNING_TEXT:
-        if style.name == _TITLE_STYLE:
+    levels = [_outline_level(paragraph)]
+    for style in styles:
+        name = value(style, "name")
+        if name == _TITLE_STYLE:
             return -1
-        named = _HEADING_STYLE.fullmatch(style.name or "")
-        levels += [int(named[1]) if named else None, _outline_level(style.element.find(f"{W}pPr"))]
-        style, seen = style.base_style, seen + 1
+        named = _HEADING_STYLE.fullmatch(name)
+        levels += [int(named[1]) if named else None, _outline_level(style)]
     return next((level for level in levels if level is not None), 0)
 
 
-def _outline_level(properties: Any) -> int | None:
-    level = "" if properties is None else value(properties, "outlineLvl")
+def _outline_level(element: Any) -> int | None:
+    level = value(element, "pPr/outlineLvl")
     return (int(level) + 1) % (_RUNNING_TEXT + 1) if level.isdigit() else None
 
 

@@ -25,6 +25,7 @@ _RULES = {
     **dict.fromkeys(("nav", "footer", "aside", "button", "select", "template", "noscript", "svg"), NAVIGATION),
     **dict.fromkeys(("head", "annotation", "annotation-xml"), METADATA),
 }
+_END = re.compile(r"</(?:html|body)\s*>", re.IGNORECASE)  # behind which lxml reads nothing
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _SUPERSCRIPT = re.compile(r"vertical-align\s*:\s*super", re.IGNORECASE)
 _SUPERSCRIPT_CLASS = re.compile(r"(?:.*[\s-])?sup(?:er(?:script)?)?(?:\s.*)?", re.IGNORECASE)
@@ -36,6 +37,7 @@ _INLINE = {
 }
 _LEVELS = {f"h{level}": level for level in range(1, 7)}
 _CELLS = ("td", "th")
+_EMPTY = re.compile(r"\s?\(\s*\)")  # around the mark of a footnote
 _MOST_BLOCKS = 10  # of a cell of data; one with more is there to lay out a page
 _MOST_PRE = 0.5  # of the characters of a page whose paragraphs are on a line each
 _NUMBERS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
@@ -61,7 +63,7 @@ def read_html(draft: Draft, path: Path, name: str) -> DocumentLines | None:
         return None
     try:
         return page_lines(text, name)
-    except (etree.LxmlError, ValueError):
+    except (etree.LxmlError, ValueError, RecursionError):
         draft.add_problem(name, "is not HTML; save the page again, or import it as txt")
         return None
 
@@ -70,14 +72,14 @@ def page_lines(text: str, name: str, lines_before: int = 0) -> DocumentLines:
     """Return the lines of HTML, a page or a part of one that begins after some lines of a file.
 
     Raises:
-        LxmlError, ValueError: if it is no HTML.
+        LxmlError, ValueError, RecursionError: if it is no HTML.
     """
     from lxml import etree, html
 
     if not text.strip():
         return DocumentLines("", ())
-    text = with_plain_fractions(unicodedata.normalize("NFC", text))
-    parser = html.HTMLParser(encoding="utf-8", no_network=True, huge_tree=False, remove_comments=True, remove_pis=True)
+    text = with_plain_fractions(unicodedata.normalize("NFC", _END.sub("", text)))
+    parser = html.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, remove_comments=True, remove_pis=True)
     root = html.document_fromstring(text.encode("utf-8"), parser=parser)
     title = " ".join((root.findtext("./head/title") or "").split())
     etree.strip_elements(root, "script", "style", "title", with_tail=False)
@@ -139,17 +141,21 @@ def _mark_superscripts(root: HtmlElement) -> None:
             element.tag = "sup"
 
 
-def _unread(element: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
-    """Yield (rule, element) for what is not read below an element: navigation, and what a browser does not show."""
-    for child in element:
+def _unread(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
+    """Yield (rule, element) for what is not read of a page: navigation, and what a browser does not show."""
+    below = list(root)
+    while below:
+        element = below.pop()
         is_hidden = (
-            (child.get("hidden") is not None or child.get("aria-hidden") == "true" or child.get("role") == "navigation")
-            and child.tag != "body"
-        ) or _HIDDEN.search(child.get("style") or "")
-        if child.tag in _RULES or is_hidden:
-            yield _RULES.get(child.tag, NAVIGATION), child
+            element.get("hidden") is not None
+            or element.get("aria-hidden") == "true"
+            or element.get("role") == "navigation"
+            or _HIDDEN.search(element.get("style") or "")
+        )
+        if element.tag in _RULES or (is_hidden and element.tag != "body"):
+            yield _RULES.get(element.tag, NAVIGATION), element
         else:
-            yield from _unread(child)
+            below.extend(reversed(element))
 
 
 def _notes(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
@@ -163,20 +169,24 @@ def _notes(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
         above = sup.getparent()
         link = above if above.tag == "a" else sup.find(".//a[@href]")
         target = link.get("href") if link is not None else None
-        mark = "".join(sup.itertext()).strip()
-        if not target or "#" not in target or "".join(link.itertext()).strip() != mark:
+        mark = _core("".join(sup.itertext()))
+        if not target or "#" not in target or not mark or _core("".join(link.itertext())) != mark:
             continue
-        yield NOTES, sup
+        yield NOTES, link if link is above else sup
         note = places.get(target.rpartition("#")[2])
         while note is not None and note.tag in _INLINE:
             note = note.getparent()
         if note is None or note in met or order[note] < order[sup]:
             continue
-        begins = f"{note.get('mark') or ''}{''.join(note.itertext()).strip()}"
-        core = re.sub(r"\W", "", mark)
-        if re.match(rf"\W*{re.escape(core)}(?!\w)" if core else re.escape(mark), begins):
+        begins = f"{note.get('mark') or ''}{''.join(note.itertext())}"
+        if re.match(rf"[\s(\[]*{re.escape(mark)}(?!\w)", begins):
             met.add(note)
             yield NOTES, note
+
+
+def _core(mark: str) -> str:
+    """Return the mark of a footnote without brackets."""
+    return mark.strip(" \t\n()[].")
 
 
 def _formula(element: HtmlElement) -> str:
@@ -209,7 +219,7 @@ def _lines(root: HtmlElement, name: str, lines_before: int) -> Iterator[Line]:
         if tag == "br" and (level or is_pre):
             pieces.append(("\n" if is_pre else " ") * starts)
         elif not _is_inline(tag):
-            text = "".join(pieces)
+            text = _EMPTY.sub("", "".join(pieces))
             texts = [line.rstrip() for line in text.split("\n")] if is_pre else [" ".join(text.split())]
             pieces.clear()
             if tag == "dt" and not starts and _TERM.fullmatch(texts[0]):
@@ -240,7 +250,10 @@ def _is_inline(tag: str) -> bool:
 def _is_data(row: HtmlElement) -> bool:
     """Return whether a row holds data, and is not there to lay out a page."""
     cells = list(row.iterchildren(*_CELLS))
-    return len(cells) > 1 and not any(
+    beside = [row.text, *(child.tail for child in row)]
+    if len(cells) < 2 or len(cells) < len(row) or any(text and text.strip() for text in beside):
+        return False
+    return not any(
         next(cell.iter("table", *_LEVELS), None) is not None
         or len(cell.xpath(".//p|.//br|.//li|.//div")) > _MOST_BLOCKS
         for cell in cells

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from statgraph.formats.documents.office import W, find, value
@@ -11,9 +11,7 @@ from statgraph.law.citations.numbers import roman_numeral
 
 if TYPE_CHECKING:
     from docx.document import Document as Docx
-    from docx.styles.style import BaseStyle
 
-_MOST_STYLES = 9  # each based on the next
 _CHINESE = {"chineseCounting", "chineseCountingThousand", "taiwaneseCounting", "taiwaneseCountingThousand"}
 _ALPHABETS = {"Letter": "abcdefghijklmnopqrstuvwxyz", "russian": "абвгдежзиклмнопрстуфхцчшщэюя"}
 
@@ -98,9 +96,9 @@ class Numbering:
                     self._starts[identifier, level] = int(start)
             self._levels[identifier] = levels
 
-    def mark(self, paragraph: Any, style: BaseStyle | None) -> str:
-        """Return what is printed before a paragraph: "(a) ", "- ", "" where it is in no list."""
-        identifier, level = self._of(paragraph, style)
+    def mark(self, paragraph: Any, styles: Iterable[Any]) -> str:
+        """Return what is printed before a paragraph of some styles: "(a) ", "- ", "" where it is in no list."""
+        identifier, level = self._of(paragraph, styles)
         levels = self._levels.get(identifier, {})
         if level not in levels:
             return ""
@@ -128,17 +126,13 @@ class Numbering:
         return f"{shown} " if shown.strip() else ""
 
     @staticmethod
-    def _of(paragraph: Any, style: BaseStyle | None) -> tuple[str, int]:
-        """Return (id of the list, level) of a paragraph, by its own properties or its style's; ("", 0) of none."""
-        properties, level = paragraph.pPr, ""
-        for _ in range(_MOST_STYLES):
-            if properties is not None:
-                level = level or value(properties, "numPr/ilvl")
-                if identifier := value(properties, "numPr/numId"):
-                    return identifier, int(level or 0)
-            if style is None:
-                break
-            properties, style = style.element.find(f"{W}pPr"), style.base_style
+    def _of(paragraph: Any, styles: Iterable[Any]) -> tuple[str, int]:
+        """Return (id of the list, level) of a paragraph, by its own properties or its styles'; ("", 0) of none."""
+        level = ""
+        for element in (paragraph, *styles):
+            level = level or value(element, "pPr/numPr/ilvl")
+            if identifier := value(element, "pPr/numPr/numId"):
+                return identifier, int(level or 0)
         return "", 0
 
 

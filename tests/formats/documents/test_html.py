@@ -71,6 +71,7 @@ def page_of(draft, tmp_path, body):
     [
         ("<tr><td>A<br>or b<td><p>A</p><p>B</p><td><ul><li>5</li><li>6</li></ul></tr>", ["A or b | A B | 5 6"]),
         ("<tr><td>Fee<td><ol><li>oar<li>mast</ol></tr>", ["Fee | 1. oar 2. mast"]),
+        ("<tr>Dogs<td>bark</td>at<td>cats</td></tr>", ["Dogs", "bark", "at", "cats"]),
         ("<tr><td>Menu<td>" + "<p>Bark.</p>" * 11 + "</tr>", ["Menu", *["Bark."] * 11]),
     ],
 )
@@ -125,13 +126,33 @@ def test_marks_of_footnotes_and_footnotes_are_left_out(draft, tmp_path):
     page = page_of(
         draft,
         tmp_path,
-        '<p>Bark<sup><a href="#n1" id="m1">1</a></sup>.</p><p id="5">5 Bite<a href="#n2"><sup>[2]</sup></a></p>'
+        '<p>Bark (<a href="#n1" id="m1"><span class="superscript">1</span></a>).</p>'
+        '<p id="5">5 Bite<a href="#n2">(<sup>2</sup>)</a></p>'
         '<p>As in <a href="#5">10<sup>5</sup></a> and<sup><a href="#end">3</a></sup></p>'
         '<p id="n1"><a href="#m1"><sup>1</sup></a> Changed.</p><ol start=2><li id=n2>Old.</ol><p id=end>The end.</p>',
     )
     assert [line.text for line in page.lines] == ["Bark.", "5 Bite", "As in 10⁵ and", "The end."]
     assert {rule for rule, _ in page.left_out} == {"notes"}
-    assert [text.split()[-1] for _, text in page.left_out if len(text) > 3] == ["Changed.", "Old."]
+    assert [text for _, text in page.left_out if text.endswith("d.")] == ["1  Changed.", "Old."]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<html><body><p>Dogs</p></body></html>\n<html><body><p>Cats</p></body></html>",
+        "<p>Dogs" + "<font>" * 1_500 + "<p>Cats",
+        f"<p>Dogs<p>{'x' * 10_000_001}<p>Cats",
+    ],
+    ids=["second page", "tags without end", "long text"],
+)
+def test_pages_are_read_to_their_end(draft, tmp_path, page):
+    lines = page_of(draft, tmp_path, page).lines
+    assert (lines[0].text, lines[-1].text) == ("Dogs", "Cats")
+
+
+def test_a_formula_without_end_is_a_problem(draft, recorded, tmp_path):
+    assert page_of(draft, tmp_path, "<math>" + "<mrow>" * 1_500) is None
+    assert recorded() == ["law.html: is not HTML; save the page again, or import it as txt"]
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,7 @@ def test_each_paragraph_item_and_row_is_a_line(read):
         ("- A dog\n  may\n\n> if\n> seen", ["law.md:1 - A dog", "law.md:2 + may", "law.md:4 if", "law.md:5 + seen"]),
         ("Signed\n:   in May\n    or June", ["law.md:1 Signed", "law.md:2 in May", "law.md:3 + or June"]),
         ("A dog\nmay\n===", ["law.md:1 A dog may"]),
+        ("A dog\nmay\n---\nDogs\n---", ["law.md:1 A dog", "law.md:2 + may", "law.md:4 Dogs"]),
     ],
 )  # fmt: skip
 def test_a_soft_break_goes_on_and_a_hard_one_does_not(read, content, lines):
@@ -107,6 +108,7 @@ def test_items_keep_their_marks_and_order(read, content, texts):
         ("a <span class='x'>dog</span><!-- no dog -->", "a dog"),
         ("<!-- no\n\ndog -->\n\na dog", "a dog"),
         ("</div>\n\na dog", "a dog"),
+        ("## a dog {#no .x}", "a dog"),
     ],
 )
 def test_marks_are_no_text(draft, read, tmp_path, content, text):
