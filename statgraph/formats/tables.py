@@ -38,6 +38,7 @@ from statgraph.law.lines import (
 from statgraph.law.records import SPLITS
 from statgraph.law.store import draft_citing, leave_out_others
 from statgraph.law.titles import NUMBER
+from statgraph.law.validity import with_plain_dates
 
 MAX_LISTED_CYCLE = 8
 ARTICLE_KEYS = ("id", "_id", "title", "number", "rubric", "text", "path", "heading")
@@ -303,10 +304,23 @@ def _draft_article(
         title=title,
         text=text,
         path=path,
-        metadata=metadata,
+        metadata=with_days(draft, place, article_id, metadata),
         number=id_field(draft, place, record, "number") or "",
         rubric=rubric,
     )
+
+
+def with_days(draft: Draft, place: str, article_id: str, metadata: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the metadata of an article with the days on which it is in force as a corpus holds them; what is wrong
+    with its last day becomes a problem of the draft."""
+    try:
+        plain = with_plain_dates(metadata)
+    except ValueError as error:
+        draft.add_problem(place, f"article '{article_id}' {error}")
+        return metadata
+    if plain is not metadata:
+        draft.keep_cells(metadata.values())
+    return plain
 
 
 def _draft_question(draft: Draft, place: str, record: Mapping[str, object]) -> None:
@@ -316,7 +330,9 @@ def _draft_question(draft: Draft, place: str, record: Mapping[str, object]) -> N
     question_id = question_id.strip()
     text = string_field(draft, place, record, "text")
     article_ids = ids_field(draft, place, record, "articles")
-    split = string_field(draft, place, record, "split").strip() or None
+    said = string_field(draft, place, record, "split").strip()
+    split = (said.lower() if said.lower() in SPLITS else said) or None
+    draft.keep_cells((said,))
     metadata = {key: value for key, value in record.items() if key not in QUESTION_KEYS}
     draft.add_question(place, question_id=question_id, text=text, metadata=metadata)
     if split not in (None, *SPLITS):

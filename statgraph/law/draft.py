@@ -20,11 +20,11 @@ from statgraph.law.records import PARTS, SET_KEY, SPLITS, Article, CitingText, C
 from statgraph.law.splitting import HASH, SPLITTINGS
 from statgraph.law.synonyms import parse_synonyms
 from statgraph.law.titles import with_title_parts
-from statgraph.law.validity import validity_problem
+from statgraph.law.validity import LAST_DAY, validity_problem
 
 # Of the tables of a user's own statutes.
 COLUMNS = (
-    *("id", "title", "text", "number", "rubric", "path", "heading", "valid_from", "valid_to"),  # of articles
+    *("id", "title", "text", "number", "rubric", "path", "heading", "valid_from", "valid_to", LAST_DAY),  # of articles
     *("parent", "articles", "split", "set", "cites", "question_id", "part"),
 )
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
@@ -388,7 +388,7 @@ class Draft:
             if labels is None:
                 self.leave_out_cells("questions that no article answers", question)
             else:
-                self.keep_cells((*question, labels.split, *_as_lists(tuple(labels.places))))
+                self.keep_cells((*question, *_as_lists(tuple(labels.places))))
         for citing_id, text in self._citing.items():
             citing = (citing_id, text.title, text.text, text.question_id, text.part)
             if text.article_ids or self._looked_up[citing_id]:

@@ -46,6 +46,11 @@ def all_lines(draft: Draft, path: Path, name: str, *, encoding: str = "") -> Ite
                         f"with {option('encoding')} utf-16",
                     )
                     return
+                if number == 1 and "\0" in line:
+                    order = "be" if line.startswith("\0") else "le"
+                    name_it = f"if it is UTF-16, 'statgraph import' it with {option('encoding')} utf-16-{order}"
+                    draft.add_problem(place, f"the file holds NUL bytes; {name_it}")
+                    return
                 line = line.removeprefix("\ufeff") if number == 1 else line
                 if is_utf8 and (found := _FOREIGN.search(line)):
                     foreign.append(f"{place}: byte 0x{ord(found[0]) - 0xDC00:02x}")

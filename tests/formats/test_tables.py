@@ -381,3 +381,32 @@ def test_lists_of_ids_are_found_however_they_are_written(tmp_path, separator):
 def test_html_is_no_loss(tmp_path):
     (tmp_path / "a.csv").write_text("id,text,path\nL1,<p>Lamps&nbsp;<b>burn</b>.</p>,Lamp Code\n")
     assert not any("lost" in line for line in summary(tmp_path / "a.csv", "csv", tmp_path, strip_html=True))
+
+
+def test_the_last_day_in_force_is_a_column(tmp_path):
+    (tmp_path / "a.csv").write_text(
+        "id,text,path,valid_from,Valid_Until\nL1,Lamps burn.,Lamp Code,2001-01-01 00:00:00,2019-12-31\n"
+    )
+    (article,) = import_corpus(tmp_path / "a.csv", "csv", language="en").articles
+    assert article.metadata == {"valid_from": "2001-01-01", "valid_to": "2020-01-01"}
+    assert not any("lost" in line for line in summary(tmp_path / "a.csv", "csv", tmp_path))
+    (tmp_path / "a.csv").write_text("id,text,path,valid_until\nL1,Lamps burn.,Lamp Code,soon\n")
+    with pytest.raises(CorpusError, match=r"^a.csv:2: article 'L1' has an invalid valid_until 'soon'"):
+        import_corpus(tmp_path / "a.csv", "csv", language="en")
+
+
+@pytest.mark.parametrize("split", ["TRAIN", "Train"])
+def test_splits_are_known_in_any_case(tmp_path, split):
+    (tmp_path / "articles.csv").write_text("id,text,path\nL1,Lamps burn.,Lamp Code\n")
+    (tmp_path / "questions.csv").write_text(f"id,text,articles,split\nq1,Which?,L1,{split}\n")
+    (question,) = import_corpus(tmp_path, "csv", language="en").questions
+    assert question.split == "train"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_a_mark_names_its_encoding(tmp_path, encoding):
+    (tmp_path / "a.csv").write_text("id,text,path\nL1,Lamps burn.,Lamp Code\n", encoding=encoding)
+    with pytest.raises(CorpusError, match=rf"^a.csv:1: the file holds NUL bytes; .*encoding {encoding}$"):
+        import_corpus(tmp_path / "a.csv", "csv", language="en")
+    reading = Reading(encoding=encoding)
+    assert len(import_corpus(tmp_path / "a.csv", "csv", language="en", reading=reading).articles) == 1
