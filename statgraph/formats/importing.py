@@ -12,10 +12,13 @@ from pathlib import Path
 
 from statgraph.errors import CorpusError, Text, UsageError, option, readable, unknown_name
 from statgraph.formats.acts.documents import fetched
+from statgraph.formats.doubts import doubts
 from statgraph.formats.download import is_address
-from statgraph.formats.recognising import check_named, recognised
+from statgraph.formats.recognising import check_named, check_text, recognised
+from statgraph.formats.repealed import is_repealed
 from statgraph.formats.tables import draft_rows
 from statgraph.law.account import words_of
+from statgraph.law.cells import CellAccount
 from statgraph.law.draft import AS_IT_STANDS, Draft, Reading, SourceFormat
 from statgraph.law.html_text import has_html
 from statgraph.law.lines import csv_rows, decoded_lines, id_field, json_objects, string_field
@@ -132,10 +135,11 @@ def import_to_folder(
     with held_for_writing(Path(out), replace=force):
         draft = draft_source(format, source, about, splits=splits, reading=reading)
         corpus = draft.corpus()
-        write_corpus(corpus, Path(out), draft.balance)
-    left_out = (*_uncited(draft), *draft.left_out)
+        doubtful = doubts(corpus.articles, corpus.language, draft.article_places, draft.repealed_numbers)
+        write_corpus(corpus, Path(out), draft.balance, doubtful)
+    left_out = (*_left_out(draft), *draft.left_out)
     return Imported(
-        corpus, len(draft.resolved_citing), left_out, tuple(words_of(draft.balance)), tuple(_caveats(corpus))
+        corpus, len(draft.resolved_citing), left_out, tuple(words_of(draft.balance)), (*_caveats(corpus), *doubtful)
     )
 
 
@@ -153,8 +157,11 @@ def _caveats(corpus: Corpus) -> Iterator[str]:
         )
 
 
-def _uncited(draft: Draft) -> Iterator[str]:
+def _left_out(draft: Draft) -> Iterator[str]:
     unlabelled, unresolved = len(draft.unlabelled_questions), len(draft.unresolved_citing)
+    if repealed := list(draft.repealed.values()):
+        count, first = len(repealed), repealed[0]
+        yield f"{count:,} article{'s' * (count > 1)} without text, taken as repealed (first: {first})"
     if unlabelled:
         yield f"{unlabelled:,} question{'s' * (unlabelled > 1)} that no article answers"
     if unresolved:
@@ -233,6 +240,8 @@ def draft_source(
         source_format.fill(draft, path)
         if not draft.language and not draft.problem_count:
             raise _unknown_language(path)
+        if not draft.problem_count:
+            draft.settle_cells()
         draft.refuse_losses()
         for column in draft.columns_missed:
             draft.add_problem(str(path), f"no column '{column}' in any table; name one of them with {option('column')}")
@@ -251,6 +260,7 @@ def explained(
     with _opened(format_name, source, about, HASH, reading) as (source_format, draft, path):
         draft.is_explained = True
         source_format.fill(draft, path)
+        draft.settle_cells()
         yield from draft.listed()
         yield from words_of(draft.balance)
         draft.check()
@@ -284,7 +294,8 @@ def _opened(
             raise _unknown_language(path)
         # With a "?" for each byte of a file name that is not UTF-8, so that it can be written.
         printable = {key: (value or "").encode(errors="replace").decode() for key, value in known.items()}
-        yield source_format, Draft(**printable, splits=splits, reading=reading), path
+        draft = Draft(**printable, splits=splits, reading=reading, is_repealed=is_repealed, cells=CellAccount())
+        yield source_format, draft, path
 
 
 @contextmanager
@@ -330,6 +341,7 @@ def read_question_file(path: Path) -> tuple[list[str], list[str]]:
     if not path.is_file():
         problem = "is a folder" if path.is_dir() else "no such file"
         raise CorpusError(f"{path}: {problem}; give a file with a question a line, or JSONL or CSV (id, text)")
+    check_text(path)
     draft = Draft(name=path.name, language="en")
     for place, record in _records(draft, path):
         missing = [" or ".join(keys) for keys in (QUESTION_ID_KEYS, QUESTION_TEXT_KEYS) if not set(keys) & set(record)]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.errors import UsageError, option, reason_of
+from statgraph.formats.repealed import is_repealed
 from statgraph.law.titles import NUMBER
 
 ARTICLE, ANNEX = "article", "annex"  # columns of the table of words beside this file
@@ -22,20 +23,32 @@ _NONE = "(?!)"
 _WORDS = {row.pop("language"): row for row in artifacts.read_table(Path(__file__).with_suffix(".tsv"))}
 _ARTICLES_ELSE = {"pl": "§"}  # where no article begins with the words above; else it is a paragraph of one
 # "Artículos 21 a 25. (Derogados)", "§§ 12 bis 15 (weggefallen)": nothing but the numbers, and what became of them.
+_RANGE_NUMBER = r"\d+(?:[-.–]\d+)*\w?"
 _RANGE = re.compile(
     r"(?P<word>§§|(?i:art[íi]culos|articles|sections|artikeln?|artikelen|articoli|artigos|artt?\.))\s*"
-    r"(?P<number>\d+\w?\s*(?:[–-]|\b(?:bis|a|al|to|à|tot|y|und|and|et|e|en|i|do)\b|,)\s*\d+\w?)(?P<rest>[.:]?\s*(?:[\[(].*|.{0,40}))"
+    rf"(?P<number>{_RANGE_NUMBER}\s*(?:[–-]|\b(?:bis|a|al|to|à|tot|y|und|and|et|e|en|i|do)\b|,)\s*{_RANGE_NUMBER})"
+    r"(?P<rest>[.:]?\s*(?:[\[(].*|.{0,40}))"
 )
-_BARE_NUMBER = r"(?P<number>\d+(?:\.\d+)*[A-Z]{0,2}(?: [a-z])?(?: §)?)[.)]?(?:\s+|—)(?=[^\W\d_a-z]|\([A-Z]?1\)|[\[“«„])"
+_BARE_NUMBER = (
+    r"(?P<number>\d+(?:[-.]\d+)*[A-Z]{0,4}(?: [a-z])?(?: §)?)[.)]{0,2}(?:\s+|—)(?=[^\W\d_a-z]|\([A-Z]?1\)|[\[“«„*])"
+)
+# What stands before a line that another act inserted: "1[3A. Permits", "[F12A Rafts", "*2B. Canoes".
+_INSERTED = re.compile(
+    r"(?:\d{1,3}|[*†‡]{1,2}|[⁰¹²³⁴-⁹]{1,3})?\[(?:F\d{1,3}?(?=\d))?(?=\w|§)|[*†‡⁰¹²³⁴-⁹]{1,3}(?=\w|§)"
+)
+# What a law is called after the number of its article: "§ 278 BGB bleibt unberührt", "Article 218(9) TFEU applies".
+_OF_A_LAW = re.compile(r"\s*(?:\(\w{1,3}\)\s*)*[^\W\d_a-zà-ÿ][\w]*[^\W\d_a-zà-ÿ]\w*\s+(?:[a-zà-ÿ]|\()")
 _APART = "disposici"
-_UNNUMBERED = r"(?i:disposici[óo]n (?:adicional|transitoria|derogatoria|final))(?=\s*(?:[.:]|$))"
+_UNNUMBERED = r"(?i:disposici[óo]n (?:adicional|transitoria|derogatoria|final))(?=\s*[.:])"
 _SUB = "sub|sous-|unter|onder|sotto|pod"
 _CHINESE_NUMBER = r"\s*[零〇一二三四五六七八九十百千两\d]+\s*"
 _NUMBER_WORD = (
-    r"(?i:premi(?:er|ère)|prim(?:er|o|a|ero|era|eiro|eira)|(?:segund|second|tercer|terceir|terz|[qc]uart|quint|se[xs]t|"
+    r"(?i:premi(?:er|ère)|prim(?:er|o|a|ero|era|eiro|eira)|liminaire|(?:segund|second|tercer|terceir|terz|[qc]uart|quint|se[xs]t|"
     r"s[ée]p?tim|settim|octav|oitav|ottav|noven|non|[úu]nic|(?:und|duo)?d[ée]cim\w*|\w+[ée]sim)[oa]|unique|"
     r"pr[ée]liminai?re?|general[e]?|generale|especial|speciale)"
 )
+_ORDINAL_LANGUAGES = ("ca", "es", "gl", "it", "pt")
+_ORDINAL = re.compile(rf"(?P<number>{_NUMBER_WORD}(?: {_NUMBER_WORD})?)(?=\s*[.:]\s*[-–—]|[.:](?:\s|$)|$)")
 _BEFORE = (
     r"(?:\d+\.|(?i:(?:erst|zweit|dritt|viert|fünft|sechst|siebt|siebent|acht|neunt|\w*zehnt|elft|zwölft|\w+zigst|"
     r"allgemein|besonder)e[rs]?|first|second|third|(?:four|fif|six|seven|eigh|nin|ten|eleven|twelf)th|"
@@ -82,6 +95,9 @@ class ArticleLine:
         is_rubric: whether the rest is known to be the rubric, and not the text.
         is_several: whether it stands for a range of articles: "Artículos 21 a 25. (Derogados)".
         is_apart: whether it stands outside the headings: "Disposición final primera", an annex.
+        is_marked: whether a full stop, a colon or a dash stands behind the number, or nothing.
+        is_doubtful: whether the line may be a sentence about an article: "Section 5 EU law applies."
+        mark: what stands before it because another act inserted it: "1[".
     """
 
     word: str
@@ -90,6 +106,9 @@ class ArticleLine:
     is_rubric: bool = False
     is_several: bool = False
     is_apart: bool = False
+    is_marked: bool = False
+    is_doubtful: bool = False
+    mark: str = ""
 
     @property
     def digits(self) -> int:
@@ -143,13 +162,28 @@ class LinePatterns:
         """Return the patterns of articles that begin with a number alone, None where the user says how they begin."""
         return None if self._own_article is not None else LinePatterns(self._language, _BARE_NUMBER)
 
-    def article(self, text: str) -> ArticleLine | None:
-        """Return the article that a line begins, None if it begins none."""
+    def numbered(self, text: str, last: int) -> ArticleLine | None:
+        """Return the article that a line begins where a mark of insertion may stand before it; `last` is the number
+        before: in "[F12A Rafts" the note is 1 behind 2, and 12 behind none."""
+        mark = found[0] if (found := _INSERTED.match(text)) else ""
+        rest = text[len(mark) :]
+        article = self.article(rest)
+        while mark.startswith("[F") and article and article.digits > last + 1 and rest[1:2].isdigit():
+            mark, rest = mark + rest[0], rest[1:]
+            article = self.article(rest)
+        return None if article is None else replace(article, mark=mark)
+
+    def article(self, text: str, *, has_style: bool = False) -> ArticleLine | None:
+        """Return the article that a line begins, None if it begins none; with a heading style it is no sentence."""
         if self._own_article is not None:
             own = self._own_article.match(text)
             return None if own is None else _own_article_line(own, text)
         if several := _RANGE.fullmatch(text):
-            return ArticleLine(several["word"], several["number"], several["rest"].lstrip(_BETWEEN), is_several=True)
+            rest = several["rest"].lstrip(_BETWEEN)
+            is_sentence = rest[:1] not in ("[", "(", "") and not is_repealed(rest) and not _is_title(rest)
+            return None if is_sentence else ArticleLine(several["word"], several["number"], rest, is_several=True)
+        mark = found[0] if (found := _INSERTED.match(text)) else ""
+        text = text[len(mark) :]
         match = self._article_words.match(text) if _may_begin(text) else None
         if match is None:
             return None
@@ -159,11 +193,24 @@ class LinePatterns:
         word, number = match["word"] or "", match["number"] or match["whole"]
         if goes_on and self._takes_lower_case:
             goes_on = len(text) > LONGEST_RUBRIC or text.endswith(SENTENCE_ENDS)
-        if (word or number.endswith("§")) and (goes_on or _IN_SENTENCE.match(after)):
+        is_sentence = (goes_on and not is_repealed(rest)) or _IN_SENTENCE.match(after) is not None
+        if (word or number.endswith("§")) and is_sentence and not has_style:
             return None
         if number.startswith("第"):
             number = "".join(number.split())
-        return ArticleLine(word, number, rest, is_apart=f"{word}{number}".casefold().startswith(_APART))
+        is_apart = f"{word}{number}".casefold().startswith(_APART)
+        is_marked = not rest or any(mark in after[: len(after) - len(rest)] for mark in ".:–—-")
+        is_doubtful = bool(_OF_A_LAW.match(after)) and text.endswith(SENTENCE_ENDS)
+        return ArticleLine(
+            word, number, rest, is_apart=is_apart, is_marked=is_marked, is_doubtful=is_doubtful, mark=mark
+        )
+
+    def ordinal(self, text: str) -> ArticleLine | None:
+        """Return the article that a line begins with an ordinal alone, as transitional provisions do: "PRIMERO.- La
+        presente ley". None if it begins none, in other languages, or where the user says how articles begin."""
+        takes_ordinals = self._own_article is None and self._language in _ORDINAL_LANGUAGES
+        match = _ORDINAL.match(text) if takes_ordinals and text[:1].isupper() else None
+        return None if match is None else ArticleLine("", match["number"], text[match.end() :].lstrip(_BETWEEN))
 
     def heading(self, text: str) -> HeadingLine | None:
         """Return the heading that a line is, None if it is none."""
@@ -179,18 +226,24 @@ class LinePatterns:
             match = self._heading_words[kind].fullmatch(text)
             if match is not None and _is_whole(match):
                 kind = f"sub-{kind}" if match.groupdict().get("sub") else kind
-                return HeadingLine(kind, " ".join(match["name"].split()), match["rest"].lstrip(_BETWEEN).strip())
+                name = ("" if match["name"][-1] >= "\u3040" else " ").join(match["name"].split())
+                return HeadingLine(kind, name, match["rest"].lstrip(_BETWEEN).strip())
         return None
 
 
 def _may_begin(text: str) -> bool:
-    return text[:1].isupper() or text[:1].isdigit() or text[:1] in ("§", "第", "附")
+    return (text[:1].isalnum() and not text[:1].islower()) or text[:1] == "§"
+
+
+def _is_title(text: str) -> bool:
+    return not text[:1].islower() and not text.endswith(SENTENCE_ENDS) and not _OF_A_LAW.match(text)
 
 
 def _is_whole(match: re.Match[str]) -> bool:
     """Return whether a line that begins as a heading is one, and not a sentence."""
     rest = match["rest"]
     goes_on = rest[:1].isspace() and rest.lstrip()[:1].islower() and not match["name"].isupper()
+    goes_on |= match["name"][0].isdigit() and rest.lstrip()[:1].isdigit()  # "14. Anlage 1 zum Gesetz"
     return not goes_on and not rest.rstrip().endswith((",", ";")) and not _IN_SENTENCE.match(rest)
 
 
@@ -254,6 +307,11 @@ class HeadingStack:
     def path(self) -> tuple[str, ...]:
         """Return the titles of the headings, the highest first."""
         return tuple(title for _, _, title in self._open)
+
+    @property
+    def is_apart(self) -> bool:
+        """Return whether the highest heading stands apart, as an annex does."""
+        return bool(self._open) and self._open[0][1] == ANNEX
 
     def push(self, heading: HeadingLine, title: str, level: int = 0) -> None:
         """Add a heading; `level` is that of its style, from 1, or 0 where its kind alone decides."""

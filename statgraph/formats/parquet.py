@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from statgraph.errors import reason_of
 from statgraph.extras import require
 from statgraph.formats.tables import split_path
 from statgraph.law.draft import Draft, SourceFormat
+from statgraph.law.lines import table_value
 from statgraph.law.records import SET_KEY, SPLITS, Corpus
 from statgraph.law.store import (
     BEIR_SPLITS,
@@ -105,6 +105,8 @@ def parquet_rows(
                 return
             rows = (row for batch in file.iter_batches() for row in batch.to_pylist())
             for number, row in enumerate(rows, start=1):
+                row = {column: table_value(value) for column, value in row.items()}
+                draft.read_cells(f"{name} row {number}", [_json_object(value) or value for value in row.values()])
                 yield f"{name} row {number}", row
     except (pyarrow.ArrowException, OSError) as error:
         draft.add_problem(name, f"cannot be read as Parquet ({reason_of(error)}); write it again")
@@ -116,17 +118,23 @@ def _record(draft: Draft, place: str, row: Mapping[str, object], table: str) -> 
     metadata: dict[str, object] = {}
     held = row.get("metadata")
     if held:
-        try:
-            value = json.loads(held) if isinstance(held, str) else held
-        except (ValueError, RecursionError):
-            value = None
-        if isinstance(value, dict):
+        value = _json_object(held)
+        if value is not None:
             metadata |= value
         else:
             draft.add_problem(place, '\'metadata\' is not a JSON object; write it as text, like {"name": "value"}')
-    others = {column: value for column, value in row.items() if column not in own and value is not None}
-    metadata |= {name: value.isoformat() if isinstance(value, date) else value for name, value in others.items()}
+    metadata |= {column: value for column, value in row.items() if column not in own and value is not None}
     return {column: row.get(column) for column in own if column != "metadata"} | {"metadata": metadata}
+
+
+def _json_object(value: object) -> dict[str, object] | None:
+    """Return the object that a cell is, or holds as JSON; None if it is neither."""
+    if isinstance(value, str) and value.startswith("{"):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return None
+    return value if isinstance(value, dict) else None
 
 
 def write_parquet(corpus: Corpus, folder: Path) -> None:

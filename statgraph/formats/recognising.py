@@ -59,26 +59,48 @@ def recognised(source: Path | str) -> RecognisedFormat:
 
 
 def check_named(name: str, source: Path) -> None:
-    """Refuse a file of tables or texts that is an office document, or official XML, but was named as something else.
+    """Refuse a file of tables or texts that is an office document, an archive or official XML, but was named as
+    something else.
 
     Raises:
-        CorpusError: with the command that reads it.
+        CorpusError: with the command that reads it, or what makes it readable.
     """
     named = FORMATS.load(name)
     if not source.is_file() or not (named.suffixes or named.files):
         return
-    with source.open("rb") as file:
-        head = file.read(_HEAD_BYTES)
+    is_text = "encoding" in named.takes
+    head = _head(source)
     reads_markup = {"article_pattern", "profile"} & set(named.takes)  # texts and profiles may be of any markup
-    if not (head.startswith(_ZIP) or (_is_markup(head) and not reads_markup)):
+    if not (head.startswith(_ZIP) or (_is_markup(head) and not reads_markup) or (is_text and _is_binary(head))):
         return
     try:
         found = _of_file(source)
-    except CorpusError:  # a damaged archive: for the format itself to say
-        return
+    except CorpusError:
+        if is_text:
+            raise
+        return  # a damaged archive: for the format itself to say
     if found.format != name:
         command = f"statgraph import {found.format} {source}"
         raise CorpusError(f"{source}: not {name} but {found.format} ({found.why}); read it with '{command}'")
+
+
+def check_text(source: Path) -> None:
+    """Refuse a file that is no text, such as a spreadsheet.
+
+    Raises:
+        CorpusError: if it is one.
+    """
+    if _is_binary(_head(source)):
+        raise CorpusError(f"{source}: not a text file; save it as .csv in UTF-8")
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(_HEAD_BYTES)
+
+
+def _is_binary(head: bytes) -> bool:
+    return head.startswith((_ZIP, _GZIP, *_BEGINNINGS))
 
 
 def _of_folder(folder: Path) -> RecognisedFormat:
@@ -98,8 +120,7 @@ def _of_folder(folder: Path) -> RecognisedFormat:
 
 
 def _of_file(path: Path) -> RecognisedFormat:
-    with path.open("rb") as file:
-        head = file.read(_HEAD_BYTES)
+    head = _head(path)
     suffix, formats = path.suffix.lower(), _formats_of_suffixes()
     named = next((name for pattern, name in _formats_of_file_names() if path.match(pattern)), "")
     if named and suffix not in formats:
@@ -117,6 +138,8 @@ def _of_file(path: Path) -> RecognisedFormat:
         likely = suffix if suffix in _RECIPES else begins
         raise CorpusError(f"{path}: files that end in {likely} are not read; {_remedy(likely, path.name)}")
     if head.startswith(_GZIP):
+        if formats.get(Path(path.stem).suffix.lower(), _OFFICIAL_XML) not in (_OFFICIAL_XML, _PAGE):
+            raise CorpusError(f"{path}: a compressed file; unpack it with 'gunzip {path.name}' and import that")
         return RecognisedFormat(_OFFICIAL_XML, "a compressed file")
     if b"\0" in head or not head.strip():
         raise CorpusError(f"{path}: {'of no known format' if head.strip() else 'is empty'}; {_named()}")
@@ -154,7 +177,7 @@ def _of_zip(path: Path) -> RecognisedFormat:
         raise CorpusError(f"{path}: files that end in {likely} are not read; {_remedy(likely, path.name)}")
     if any(name.lower().removesuffix(".gz").endswith((".xml", ".akn", ".xhtml", ".html", ".htm")) for name in names):
         return RecognisedFormat(_OFFICIAL_XML, "an archive of such files")
-    raise CorpusError(f"{path}: an archive of no known format; unpack it and import the folder")
+    raise CorpusError(f"{path}: an archive, of which only {_OFFICIAL_XML} is read; unpack it and import the folder")
 
 
 def _formats_of_file_names() -> list[tuple[str, str]]:

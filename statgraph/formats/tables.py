@@ -22,6 +22,7 @@ from pathlib import Path
 
 from statgraph.errors import option
 from statgraph.formats.law_words import LONGEST_HEADING, HeadingLine, HeadingStack, LinePatterns
+from statgraph.law.cells import PATH_SEPARATOR
 from statgraph.law.draft import Draft, SourceFormat
 from statgraph.law.lines import (
     UNREADABLE,
@@ -32,9 +33,10 @@ from statgraph.law.lines import (
     named_rows,
     path_field,
     string_field,
+    table_value,
 )
 from statgraph.law.records import SPLITS
-from statgraph.law.store import draft_citing
+from statgraph.law.store import draft_citing, leave_out_others
 from statgraph.law.titles import NUMBER
 
 MAX_LISTED_CYCLE = 8
@@ -48,7 +50,6 @@ NEEDED_COLUMNS = {
     "citing": ("id|_id", "text"),
 }
 ID_COLUMNS = {"questions": "articles", "citing": "cites"}
-PATH_SEPARATOR = " > "
 _PLAIN_HEADING = "heading"  # the kind of one that the words of no language begin
 _REMEDY = f"name every needed column on this line, or give yours with {option('column')}, such as text=Wortlaut"
 
@@ -59,7 +60,11 @@ def draft_jsonl(draft: Draft, source: Path) -> None:
     """Fill a draft from a folder of JSONL tables, or from a single file of articles."""
     if _is_of_other_format(draft, source, (".csv", ".tsv"), "csv"):
         return
-    draft_tables(draft, source, ".jsonl", lambda path, table: json_lines(draft, path, path.name))
+
+    def read(path: Path, table: str) -> PlacedRecords:
+        return ((place, _table_values(record)) for place, record in json_lines(draft, path, path.name))
+
+    draft_tables(draft, source, ".jsonl", read)
 
 
 def draft_csv(draft: Draft, source: Path) -> None:
@@ -184,6 +189,8 @@ def heading_paths(draft: Draft, records: PlacedRecords) -> dict[str, tuple[str, 
     for place, record in records:
         heading_id, parent_id = id_field(draft, place, record, "id", "_id"), id_field(draft, place, record, "parent")
         title = string_field(draft, place, record, "title").strip()
+        leave_out_others(draft, record, ("id", "_id", "title", "parent"))
+        draft.keep_cells((heading_id, parent_id))
         if heading_id is None or parent_id is None:
             continue
         heading_id = heading_id.strip()
@@ -246,11 +253,15 @@ def draft_rows(draft: Draft, tables: Mapping[str, Iterable[Mapping[str, object]]
     def placed(table: str) -> PlacedRecords:
         for number, row in enumerate(tables[table]):
             if isinstance(row, Mapping):
-                yield f"{table}[{number}]", row
+                yield f"{table}[{number}]", _table_values(row)
             else:
                 draft.add_problem(f"{table}[{number}]", f"{type(row).__name__} instead of a dict; give a dict a row")
 
     draft_records(draft, {table: placed(table) for table in tables}, "articles")
+
+
+def _table_values(record: Mapping[str, object]) -> dict[str, object]:
+    return {key: table_value(value) for key, value in record.items()}
 
 
 def draft_records(draft: Draft, tables: Mapping[str, PlacedRecords], articles_name: str) -> None:
@@ -274,6 +285,7 @@ def _draft_article(
         return
     title, text, rubric = (string_field(draft, place, record, key) for key in ("title", "text", "rubric"))
     path, heading_id = path_field(draft, place, record, "path"), heading_id.strip()
+    draft.keep_cells((heading_id,))
     if heading_id:
         if path:
             draft.add_problem(place, f"article '{article_id}' has both a path and the heading '{heading_id}'; keep one")

@@ -7,11 +7,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from statgraph.errors import CorpusError, option
 from statgraph.law.account import Account, Balance
+from statgraph.law.cells import PATH_SEPARATOR, CellAccount, cells_of
 from statgraph.law.citations.references import cited_articles
 from statgraph.law.html_text import has_html, plain_text
 from statgraph.law.records import PARTS, SET_KEY, SPLITS, Article, CitingText, Corpus, Question
@@ -26,9 +28,11 @@ COLUMNS = (
     *("parent", "articles", "split", "set", "cites", "question_id", "part"),
 )
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
+REPEALED = "repealed"  # the rule of the account
 MOST_LOST = 0.05  # of the words of a source
 _ANY_NUMBER = re.compile(r"(\d+)")
 _NO_ARTICLES = "holds no articles; a corpus needs at least one"
+_NO_TEXTS = f"no article has a text; name the column or key that holds it with {option('column')} text=YOURS"
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,10 @@ class Draft:
     A place is what a user can open: `corpus.jsonl:17`, `articles_fr.csv:3`, `LEGITEXT000006072050.json`. `name` is that
     of the corpus, `language` its ISO 639 code, `splits` how questions without a split get one (of `SPLITTINGS`).
     `left_out` takes what of the source is no part of a corpus, in words, and `balance` the accounts of its words.
+
+    `is_repealed` says of an article's text whether it is only a mark such as "(repealed)": such articles are left out,
+    and so are those with a blank text. Without it a blank text is a problem, and a mark a text. `cells` is the account
+    of tables, None where none is wanted; `settle_cells` completes it.
     """
 
     def __init__(
@@ -91,6 +99,8 @@ class Draft:
         source: str = "unknown",
         splits: str = HASH,
         reading: Reading = AS_IT_STANDS,
+        is_repealed: Callable[[str], bool] | None = None,
+        cells: CellAccount | None = None,
     ):
         if splits != HASH:
             source = f"{source}; splits {splits}"
@@ -98,6 +108,8 @@ class Draft:
         self._about: dict[str, Any] = {"name": name, "language": language, "licence": licence, "source": source}
         self.reading = reading
         self.left_out: list[str] = []
+        self.repealed_numbers: set[int] = set()
+        self._repealed: dict[str, str] = {}  # the places of articles without text by id
         self.balance = Balance()
         self.is_explained = False  # whether what was recognised, and where, is kept for `listed`
         self.remarks: list[str] = []  # of `listed`, on whole files
@@ -109,7 +121,7 @@ class Draft:
         self._articles: dict[str, Article] = {}
         self._questions: dict[str, tuple[str, Mapping[str, object]]] = {}
         self._labels: dict[str, _Labels] = {}
-        self._splitting = splits
+        self._splitting, self._is_repealed, self._cells = splits, is_repealed, cells
         self._split_conflicts: set[tuple[str, str | None]] = set()
         self._orders: dict[str, int] = {}
         self._citing: dict[str, CitingText] = {}
@@ -155,10 +167,10 @@ class Draft:
     @contextmanager
     def articles_from(self, name: str) -> Iterator[None]:
         """Record a problem if the code in this context reads no articles from a file and reports nothing else."""
-        articles_before, problems_before = len(self._articles), self.problem_count
+        repealed, before = len(self._repealed), (len(self._articles.keys() - self._repealed), self.problem_count)
         yield
-        if (len(self._articles), self.problem_count) == (articles_before, problems_before):
-            self.add_problem(name, _NO_ARTICLES)
+        if (len(self._articles.keys() - self._repealed), self.problem_count) == before:
+            self.add_problem(name, _NO_TEXTS if len(self._repealed) > repealed else _NO_ARTICLES)
 
     def add_article(
         self,
@@ -181,8 +193,14 @@ class Draft:
         article_id = article_id.strip()
         title, text = self.reading.plain(title).strip(), self.reading.plain(text)
         number, rubric = (" ".join(self.reading.plain(part).split()) for part in (number, rubric))
-        if not self.is_new("article", article_id, place, text=text):
+        is_repealed = self._is_repealed is not None and (not text.strip() or self._is_repealed(text))
+        if not self.is_new("article", article_id, place, **({} if is_repealed else {"text": text})):
             return
+        if is_repealed:
+            self._repealed[article_id] = place
+            self.leave_out_cells(REPEALED, (article_id, number, rubric, title, text, list(path), metadata))
+            if not text.strip():
+                return
         problem = validity_problem(metadata or {})
         if problem:
             self.add_problem(place, f"article '{article_id}' {problem}")
@@ -194,7 +212,9 @@ class Draft:
                 place, f"article '{article_id}' has an empty path; name the headings above it, from the code down"
             )
             path = ("",)
-        if order is None:
+        if order is not None:
+            self.keep_cells((order,))
+        else:
             order = self._orders.get(path[0], 0) + 1
         self._orders[path[0]] = max(order, self._orders.get(path[0], 0))
         title = title or (f"{number}, {path[0]}" if number else article_id)
@@ -204,6 +224,17 @@ class Draft:
     def article_ids(self) -> Collection[str]:
         """Return the ids of the articles that were added so far."""
         return self._articles.keys()
+
+    @property
+    def repealed(self) -> dict[str, str]:
+        """Return the places of the articles that `corpus()` leaves out as repealed, by id. One with a mark for a text
+        stays where a label or a citing text names it."""
+        if not self._repealed:
+            return {}
+        named = {article_id for labels in self._labels.values() for article_id in labels.places}
+        named.update(article_id for text in self._citing.values() for article_id in text.article_ids)
+        kept = named & self._articles.keys()
+        return {article_id: place for article_id, place in self._repealed.items() if article_id not in kept}
 
     def add_question(
         self, place: str, *, question_id: str, text: str, metadata: Mapping[str, object] | None = None
@@ -293,6 +324,11 @@ class Draft:
         return [(question_id, text) for question_id, (text, _) in self._questions.items()]
 
     @property
+    def article_places(self) -> dict[str, str]:
+        """Return where each article was read, by its id."""
+        return {article_id: self._places["article", article_id] for article_id in self._articles}
+
+    @property
     def unlabelled_questions(self) -> tuple[str, ...]:
         """Return the ids of questions without a label, which `corpus()` leaves out: they can neither train nor test."""
         return tuple(question_id for question_id in self._questions if question_id not in self._labels)
@@ -311,17 +347,64 @@ class Draft:
     def _looked_up(self) -> dict[str, tuple[str, ...]]:
         """Return the articles that citing texts without any name, by the text's id; read once all is added."""
         bare = [text for text in self._citing.values() if not text.article_ids]
-        found = cited_articles(bare, list(self._articles.values()))
+        found = cited_articles(bare, self._kept_articles())
         return {text.citing_id: article_ids for text, article_ids in zip(bare, found, strict=True)}
+
+    def _kept_articles(self) -> list[Article]:
+        repealed = self.repealed
+        return [article for article_id, article in self._articles.items() if article_id not in repealed]
 
     def recognise(self, place: str, what: str, words: str) -> None:
         """Take note of what something in the source was taken for, other than an article: "heading", "TITLE II"."""
         if self.is_explained:
             self._recognised.append((place, what, words))
 
+    def read_cells(self, place: str, values: Collection[object]) -> None:
+        """Add cells of a table to its account, as they are read from the file."""
+        if self._cells is not None:
+            plain = chain.from_iterable(map(cells_of, values)) if self.reading.strip_html else None
+            self._cells.read_row(place, values if plain is None else [self.reading.plain(text) for text in plain])
+
+    def keep_cells(self, values: Iterable[object]) -> None:
+        """Add to the account of tables what is taken over and is in no article, question or citing text."""
+        if self._cells is not None:
+            self._cells.keep(*chain.from_iterable(map(cells_of, values)))
+
+    def leave_out_cells(self, rule: str, values: Iterable[object]) -> None:
+        """Add to the account of tables what is left out by a rule, such as "names of columns"."""
+        if self._cells is not None:
+            self._cells.leave_out(rule, *chain.from_iterable(map(cells_of, values)))
+
+    def settle_cells(self) -> None:
+        """Complete the account of tables with all that the draft holds."""
+        if self._cells is None:
+            return
+        for one in self._kept_articles():
+            path = PATH_SEPARATOR.join(one.path)
+            self._cells.keep(one.article_id, one.number, one.rubric, one.title, one.text, path, *cells_of(one.metadata))
+        for question_id, (words, metadata) in self._questions.items():
+            labels = self._labels.get(question_id)
+            question = (question_id, words, metadata)
+            if labels is None:
+                self.leave_out_cells("questions that no article answers", question)
+            else:
+                self.keep_cells((*question, labels.split, *_as_lists(tuple(labels.places))))
+        for citing_id, text in self._citing.items():
+            citing = (citing_id, text.title, text.text, text.question_id, text.part)
+            if text.article_ids or self._looked_up[citing_id]:
+                self.keep_cells((*citing, *_as_lists(text.article_ids)))
+            else:
+                self.leave_out_cells("citing texts without an article", citing)
+        self.settle(self._cells)
+
     def settle(self, account: Account) -> None:
         """Add the account of a document's words, which is complete."""
         balance = account.balance()
+        for text in (text for _, rule, text in balance.pieces if rule == REPEALED):
+            first, *through = map(int, _ANY_NUMBER.findall(text)[:2] or (0,))
+            self.repealed_numbers.update(
+                range(first, max(first, *through, 0) + 1) if sum(through) < first + 200 else (first,)
+            )
         if not self.is_explained:
             balance.pieces.clear()
         self.balance.add(balance)
@@ -342,10 +425,10 @@ class Draft:
         left out or lost."""
         yield from self.remarks
         found = [*self._recognised]
-        for article_id, article in self._articles.items():
-            named = ", ".join(filter(None, (article.number or article_id, article.rubric)))
+        for article in self._kept_articles():
+            named = ", ".join(filter(None, (article.number or article.article_id, article.rubric)))
             words = f"{named} ({' > '.join(article.path)}), {len(article.text):,} characters"
-            found.append((self._places["article", article_id], "article", words))
+            found.append((self._places["article", article.article_id], "article", words))
         found += [(place, "left out", f"{rule}: {' '.join(text.split())}") for place, rule, text in self.balance.pieces]
         found += [(lost.place, "lost", " ".join(lost.text.split())) for lost in self.balance.lost]
         width = max((len(place) for place, _, _ in found), default=0)
@@ -384,7 +467,7 @@ class Draft:
         if problems:
             raise CorpusError(*problems)
         code_rank = {code: rank for rank, code in enumerate(self._orders)}
-        articles = with_title_parts(self._articles.values())
+        articles = with_title_parts(self._kept_articles())
         articles.sort(key=lambda article: (code_rank[article.code], article.order))
         splits = self._made_splits()
         questions = (
@@ -416,23 +499,29 @@ class Draft:
                 yield replace(text, article_ids=article_ids, question_id=question_id)
 
     def _label_problems(self) -> Iterator[str]:
+        repealed = self.repealed
         for question_id, labels in self._labels.items():
             if self._misses_question(question_id):
                 yield f"{labels.place}: label names question '{question_id}', which does not exist; add the question"
             for article_id, place in labels.places.items():
-                if self._misses_article(article_id):
-                    yield (
-                        f"{place}: label of question '{question_id}' names article '{article_id}', "
-                        "which does not exist; add the article or remove the label"
-                    )
+                named = f"{place}: label of question '{question_id}' names article '{article_id}', which"
+                if article_id in repealed:
+                    yield f"{named} has no text ({repealed[article_id]}); add the text or remove the label"
+                elif self._misses_article(article_id):
+                    yield f"{named} does not exist; add the article or remove the label"
 
     def _citing_problems(self) -> Iterator[str]:
+        repealed = self.repealed
         for citing_id, text in self._citing.items():
             where = f"{self._places['citing text', citing_id]}: citing text '{citing_id}'"
             if text.question_id and self._misses_question(text.question_id):
                 yield f"{where} belongs to question '{text.question_id}', which does not exist; add the question"
-            for article_id in filter(self._misses_article, text.article_ids):
-                yield f"{where} cites article '{article_id}', which does not exist; add the article or leave it out"
+            for article_id in text.article_ids:
+                if article_id in repealed:
+                    place = repealed[article_id]
+                    yield f"{where} cites article '{article_id}', which has no text ({place}); add it or leave it out"
+                elif self._misses_article(article_id):
+                    yield f"{where} cites article '{article_id}', which does not exist; add the article or leave it out"
 
     def _misses_question(self, question_id: str) -> bool:
         """Return whether a question does not exist, unless that follows from a problem already recorded: an unreadable
@@ -480,6 +569,11 @@ class SourceFormat:
 
 def _plain(column: str) -> str:
     return column.strip().casefold()
+
+
+def _as_lists(ids: tuple[str, ...]) -> tuple[object, ...]:
+    """Return how a cell can hold several ids."""
+    return *ids, ids, ",".join(ids)
 
 
 def _in_order(found: tuple[str, str, str]) -> list[tuple[int, str]]:

@@ -6,7 +6,8 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from statgraph.law.draft import Draft
 # Statutes hold articles far longer than the csv module's default limit of 131,072 characters a field.
 MAX_FIELD_CHARS = 2**31 - 1
 DELIMITERS = ",;\t"
+MISSING = ("nan", "NaN", "NaT", "<NA>", "None")  # what a table library writes into an empty cell
 _FOREIGN, _SURROGATE = re.compile("[\udc80-\udcff]"), re.compile("[\ud800-\udfff]")
 _UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")  # its byte order marks
 
@@ -95,6 +97,7 @@ def json_objects(draft: Draft, lines: Iterable[tuple[str, str]]) -> Iterator[tup
                 refused=line.split('"'),
             )
         else:
+            draft.read_cells(place, list(value.values()))
             names = draft.named_columns(tuple(value))
             yield place, {name: held for of, held in zip(names, value.values(), strict=True) for name in of}
 
@@ -110,13 +113,18 @@ def csv_rows(
     *,
     needed: Sequence[str] = (),
     delimiter: str = "",
+    missing: Collection[str] = MISSING,
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield (place, row by column name) for a CSV file with a header; quoted fields may span lines.
 
-    Without a `delimiter`, it is guessed from the header: comma, semicolon or tab. `needed` is that of `named_rows`.
+    Without a `delimiter`, it is guessed from the header: comma, semicolon or tab. `needed` is that of `named_rows`,
+    `missing` what counts as an empty field.
     """
     return named_rows(
-        draft, csv_fields(draft, path, name, delimiter), needed=needed, remedy="name every needed column on this line"
+        draft,
+        csv_fields(draft, path, name, delimiter, missing),
+        needed=needed,
+        remedy="name every needed column on this line",
     )
 
 
@@ -132,6 +140,7 @@ def named_rows(
     for place, values in rows:
         if not header:
             header = draft.named_columns(tuple(values))
+            draft.keep_cells(values)
             known = [name for names in header for name in names]
             missing = [names.replace("|", " or ") for names in needed if not set(names.split("|")) & set(known)]
             if missing:  # the file's own names: the user knows no others
@@ -152,7 +161,9 @@ def named_rows(
             yield place, {name: value for names, value in zip(header, values, strict=True) for name in names}
 
 
-def csv_fields(draft: Draft, path: Path, name: str, delimiter: str = "") -> Iterator[tuple[str, list[str]]]:
+def csv_fields(
+    draft: Draft, path: Path, name: str, delimiter: str = "", missing: Collection[str] = MISSING
+) -> Iterator[tuple[str, list[str]]]:
     """Yield (place of its first line, fields) for each row of a CSV file that is not blank."""
     problems_before = draft.problem_count
     text = "\n".join(line for _, line in all_lines(draft, path, name))
@@ -167,6 +178,8 @@ def csv_fields(draft: Draft, path: Path, name: str, delimiter: str = "") -> Iter
     try:
         for values in reader:
             if any(value.strip() for value in values):
+                values = ["" if value.strip() in missing else value for value in values]
+                draft.read_cells(f"{name}:{first_line}", values)
                 yield f"{name}:{first_line}", values
             first_line = reader.line_num + 1
     except csv.Error as error:
@@ -176,6 +189,19 @@ def csv_fields(draft: Draft, path: Path, name: str, delimiter: str = "") -> Iter
             f"broken quoting in the row that starts here ({error}); write a quote inside a quoted field twice",
             refused=(field.strip(' "') for line in unread for field in line.split(delimiter)),
         )
+
+
+def table_value(value: Any) -> Any:
+    """Return a value of a table as JSON has it: None where a library says that it is missing, the text of a date."""
+    if isinstance(value, str):
+        return None if value.strip() in MISSING else value
+    if isinstance(value, float | date) or type(value).__name__ == "NAType":
+        if str(value) in MISSING:
+            return None
+        if isinstance(value, datetime) and value.time() == time():
+            value = value.date()
+        return value.isoformat() if isinstance(value, date) else value
+    return value
 
 
 # Replaces a value whose problem is recorded, so that the rest of the record is still checked.

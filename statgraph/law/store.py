@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -40,14 +40,17 @@ BEIR_SPLITS = {**{split: split for split in SPLITS}, "validation": "dev"}  # by 
 # MTEB's labels are JSON lines.
 BEIR_LABEL_FILES = {f"{name}{end}": split for name, split in BEIR_SPLITS.items() for end in (".tsv", ".jsonl")}
 _OWN_METADATA = ("path", "order", "number", "rubric")  # what of `metadata` are fields of an article
+_ARTICLE_KEYS, _QUESTION_KEYS = ("_id", "title", "text", "metadata"), ("_id", "text", "metadata")
+_CITING_KEYS = ("_id", "id", "title", "text", "cites", "question_id", "part")
+OTHER_COLUMNS = "columns that are not read"  # a rule of the account of tables
 # None: the manifest must say it.
 ABOUT_DEFAULTS = {"name": None, "language": None, "licence": "unknown", "source": "unknown"}
 
 
-def write_corpus(corpus: Corpus, folder: Path, balance: Balance | None = None) -> None:
+def write_corpus(corpus: Corpus, folder: Path, balance: Balance | None = None, doubts: Sequence[str] = ()) -> None:
     """Write a corpus folder whole: `corpus.jsonl`, `queries.jsonl`, `qrels/*.tsv`, `manifest.json`; `citing.jsonl`
     where there are citing texts, `synonyms.txt` where there are synonyms. A folder's own `synonyms.txt` stays if the
-    corpus has none. The manifest holds the balance of an import.
+    corpus has none. The manifest holds the balance and the doubts of an import.
 
     Raises:
         CorpusError: if the folder contains anything but a corpus, or cannot be written. Its contents then stay.
@@ -58,7 +61,7 @@ def write_corpus(corpus: Corpus, folder: Path, balance: Balance | None = None) -
         with artifacts.replaced_folder(folder) as staging:
             if not corpus.synonyms and (folder / artifacts.SYNONYMS).is_file():
                 shutil.copy(folder / artifacts.SYNONYMS, staging)
-            write_corpus_files(corpus, staging, balance)
+            write_corpus_files(corpus, staging, balance, doubts)
     except OSError as error:
         raise _not_writable(folder, error) from None
 
@@ -181,6 +184,7 @@ def draft_article(draft: Draft, place: str, record: Mapping[str, object], *, def
     """Add the article of a record."""
     article_id = id_field(draft, place, record, "_id")
     metadata = object_field(draft, place, record, "metadata")
+    leave_out_others(draft, record, _ARTICLE_KEYS)
     if article_id is not None:
         draft.add_article(
             place,
@@ -195,9 +199,15 @@ def draft_article(draft: Draft, place: str, record: Mapping[str, object], *, def
         )
 
 
+def leave_out_others(draft: Draft, record: Mapping[str, object], keys: Collection[str]) -> None:
+    """Add to the account of tables what a record holds under other keys, which nothing reads."""
+    draft.leave_out_cells(OTHER_COLUMNS, (value for key, value in record.items() if key not in keys))
+
+
 def draft_question(draft: Draft, place: str, record: Mapping[str, object]) -> None:
     """Add the question of a record."""
     question_id = id_field(draft, place, record, "_id")
+    leave_out_others(draft, record, _QUESTION_KEYS)
     if question_id is not None:
         draft.add_question(
             place,
@@ -210,6 +220,7 @@ def draft_question(draft: Draft, place: str, record: Mapping[str, object]) -> No
 def draft_citing(draft: Draft, place: str, record: Mapping[str, object]) -> None:
     """Add the citing text of a record, whose id is under `_id` or `id`."""
     citing_id = id_field(draft, place, record, "_id", "id")
+    leave_out_others(draft, record, _CITING_KEYS)
     question_id = id_field(draft, place, record, "question_id")
     if citing_id is not None and question_id is not None:
         draft.add_citing(
@@ -229,7 +240,7 @@ def draft_labels(draft: Draft, path: Path, split: str) -> None:
     rows: Iterator[tuple[str, Mapping[str, object]]] = (
         json_lines(draft, path, name)
         if path.suffix == ".jsonl"
-        else csv_rows(draft, path, name, needed=LABEL_COLUMNS, delimiter="\t")
+        else csv_rows(draft, path, name, needed=LABEL_COLUMNS, delimiter="\t", missing=())
     )
     for place, row in rows:
         draft_label(draft, place, row, split)
@@ -238,7 +249,11 @@ def draft_labels(draft: Draft, path: Path, split: str) -> None:
 def draft_label(draft: Draft, place: str, row: Mapping[str, object], split: str) -> None:
     """Add the label of a row with `LABEL_COLUMNS`, if its score says that the article answers."""
     question, article, score = LABEL_COLUMNS
-    if is_relevant(draft, place, row.get(score)):
+    values = [row.get(column) for column in LABEL_COLUMNS]
+    if not is_relevant(draft, place, row.get(score)):
+        draft.leave_out_cells("labels with a score of 0", values)
+    else:
+        draft.keep_cells(values)
         question_id, article_id = (id_field(draft, place, row, column) for column in (question, article))
         draft.add_label(place, question_id=question_id or "", article_id=article_id or "", split=split)
 
@@ -293,7 +308,9 @@ def _about(folder: Path) -> dict[str, str]:
     return about
 
 
-def write_corpus_files(corpus: Corpus, folder: Path, balance: Balance | None = None) -> None:
+def write_corpus_files(
+    corpus: Corpus, folder: Path, balance: Balance | None = None, doubts: Sequence[str] = ()
+) -> None:
     """Write the files of a corpus to an empty folder."""
     artifacts.write_json_lines(folder / artifacts.CORPUS_ARTICLES, map(article_record, corpus.articles))
     artifacts.write_json_lines(folder / artifacts.CORPUS_QUESTIONS, map(question_record, corpus.questions))
@@ -307,7 +324,7 @@ def write_corpus_files(corpus: Corpus, folder: Path, balance: Balance | None = N
         (folder / artifacts.SYNONYMS).write_text(corpus.synonyms, encoding="utf-8")
     if corpus.citing:
         artifacts.write_json_lines(folder / artifacts.CORPUS_CITING, map(citing_record, corpus.citing))
-    artifacts.write_json(folder / artifacts.MANIFEST, _manifest(corpus, balance))
+    artifacts.write_json(folder / artifacts.MANIFEST, _manifest(corpus, balance, doubts))
 
 
 def article_record(article: Article) -> dict[str, object]:
@@ -336,7 +353,7 @@ def label_rows(corpus: Corpus, split: str) -> Iterator[tuple[str, str, int]]:
     return ((question.question_id, article_id, 1) for question in questions for article_id in question.article_ids)
 
 
-def _manifest(corpus: Corpus, balance: Balance | None) -> dict[str, object]:
+def _manifest(corpus: Corpus, balance: Balance | None, doubts: Sequence[str]) -> dict[str, object]:
     counts: dict[str, object] = {
         "articles": len(corpus.articles),
         "headings": len(tree_of(corpus.articles).headings),
@@ -355,6 +372,7 @@ def _manifest(corpus: Corpus, balance: Balance | None) -> dict[str, object]:
         "counts": counts,
         "content_hash": corpus.content_hash,
         **({"words": balance.record} if balance is not None and balance.words else {}),
+        **({"doubts": list(doubts)} if doubts else {}),
     }
 
 

@@ -14,11 +14,20 @@ _BARE_NUMBER = re.compile(r"[^\W\d_]{0,2}[.\s*]*\d(?!.*§)")
 MIN_TITLES = 3  # of a code, that show how it names its articles
 NEARLY_ALL = 0.9
 
-_ADDED = r"(?:bis|ter|quater|quinquies|sexies|septies|octies|nonies|[a-z]*decies|vicies)"
+_LATIN = (
+    r"(?i:bis|ter|qu[aá]ter|(?:un|duo|ter|quater|quin|quinquies|sex|septen|septies|octo|novo)?(?:decies|vicies)|"
+    r"quinquies|sexies|septies|octies|nonies)"
+)
+_RAISED = r"[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]"
+# Digits with letters and brackets between them, as in 12-3-102.5, 240.10b-5 and 1.401(a)-1; then what is added:
+# 1er, 2.º, 22¹, 573b, 3AAA, 5-bis, 1609 nonies C, 44 sexies-0 A.
 NUMBER = (
-    r"(?:[^\W\d_]{1,2}[.\s*]{0,3})?\d+(?:[-.:/]\d+)*(?:\.?[ºª°]|er\b|ère\b)?(?:-?(?:[^\W\d_]|[a-d]{2}|[A-Z]{2,3})\b)?"
-    rf"(?:\s?-?{_ADDED}\b)?(?:\s[a-z](?=\s+[^a-z\s]|\W*$|[,.:;]))?(?!\w)|[IVXLCDM]+\b|"
-    r"第[零〇一二三四五六七八九十百千两\d]+条(?:之[一二三四五六七八九十]+)?"
+    r"第\s*[零〇一二三四五六七八九十百千两\d]+\s*[条條](?:[之の][零〇一二三四五六七八九十百千\d]+)*|"
+    r"(?:[^\W\d_]{1,2}[.\s*]{0,3})?"
+    r"\d+(?:(?:[a-zA-Z]{1,2}|\([a-z]{1,2}\))?[-–.:/]\d+)*"
+    rf"(?:\.?[ºª°]|er\b|ère\b|o\b\.(?=-[A-Z]\b))?(?:{_RAISED}+|\^\d+|\(\d+\)(?=\.(?:\s|$)))?"
+    rf"(?:-?(?:[^\W\d_]|[a-d]{{2,3}}|[A-Z]{{2,4}})\b)?(?:\s?-?{_LATIN}\b(?:-\d+|(?:\.\d+)+|\s\d+(?=\W*$|[.:]))?)?"
+    r"(?:\s[A-Z]{1,2}(?=\s*(?:$|[.,:;(\[–—])))?(?:\s[a-z](?=\s+[^a-z\s]|\W*$|[,:;]|\.(?!\w)))?(?!\w)|[IVXLCDM]+\b"
 )
 _TITLE = re.compile(rf"(?P<number>(?P<word>§{{1,2}}|[^\W\d_]{{2,}}\.?)?\s*(?:{NUMBER})(?:\s?§)?)(?P<rest>.*)")
 _ABBREVIATION = re.compile(r"(?=(?:\w*[A-ZÄÖÜ]){2})[^\W\d_]{2,12}\b")  # BGB, StGB, UrhG

@@ -50,6 +50,8 @@ def test_import_writes_a_corpus_and_says_what_it_holds(run_here, source, tmp_pat
         "  questions  train 1, dev 0, test 1\n"
         "  labels     3\n"
         "  left out   1 question that no article answers\n"
+        "  words      94.3 % of 35 words are in articles and headings\n"
+        "  words      5.7 % left out: questions that no article answers (first: questions.jsonl:3)\n"
         "Next: statgraph train --corpus out\n"
     )
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
@@ -61,7 +63,9 @@ def test_import_writes_a_corpus_and_says_what_it_holds(run_here, source, tmp_pat
     assert again.stderr == ("Error: out: holds a corpus already; add --force to replace it, or choose a new folder\n")
     again = run_here("import", "beir", "out", "--out", "out", "--force")
     assert (again.returncode, again.stderr) == (0, "")
-    assert again.stdout == done.stdout.replace("  left out   1 question that no article answers\n", "")
+    kept, of_words = done.stdout.split("  left out   1 question that no article answers\n")
+    assert again.stdout.startswith(f"{kept}  words      100.0 % of ")
+    assert again.stdout.endswith(of_words.splitlines(keepends=True)[-1])
 
 
 def test_import_says_what_became_of_citing_texts_and_lists_each_set(run_here, source):
@@ -81,6 +85,9 @@ def test_import_says_what_became_of_citing_texts_and_lists_each_set(run_here, so
         "  citing     2, of which 1 by the articles that the text names",
         "  left out   1 question that no article answers",
         "  left out   1 citing text without an article",
+        "  words      88.3 % of 60 words are in articles and headings",
+        "  words      8.3 % left out: citing texts without an article (first: citing.jsonl:3)",
+        "  words      3.3 % left out: questions that no article answers (first: questions.jsonl:3)",
         "Next: statgraph train --corpus out",
     ]
 
@@ -113,7 +120,6 @@ def test_every_fault_of_jsonl_is_listed_in_one_pass(refused_import, source):
         "add that heading or leave the parent empty\n"
         "articles.jsonl:2: article id 'L1' appears twice (first on line 1); ids must be unique\n"
         "articles.jsonl:3: article has no id; give every article a unique id\n"
-        "articles.jsonl:4: article 'L3' has an empty text; fill it or remove the article\n"
         "articles.jsonl:5: article 'L4' has an empty path; name the headings above it, from the code down\n"
         "articles.jsonl:6: invalid JSON at column 46 (Expecting ',' delimiter); each line must be one JSON object\n"
         "articles.jsonl:7: byte 0xe9 is not UTF-8; save it as UTF-8, or 'statgraph import' it with --encoding\n"

@@ -1,9 +1,18 @@
 import json
+from datetime import datetime
 
 import pytest
 
 from statgraph.errors import CorpusError, UsageError
-from statgraph.formats.importing import About, draft_source, import_corpus, import_to_folder, read_question_file
+from statgraph.formats.importing import (
+    About,
+    corpus_from_dicts,
+    draft_source,
+    import_corpus,
+    import_to_folder,
+    read_question_file,
+)
+from statgraph.law.store import read_manifest
 
 ARTICLE = {"id": "L1", "text": "Lamps burn.", "path": ["Lamp Code"]}
 
@@ -101,6 +110,12 @@ def test_a_text_file_has_a_question_a_line(tmp_path, name):
     assert read_question_file(tmp_path / name) == (["q"], ["Who?"])
 
 
+def test_a_spreadsheet_of_questions_is_refused_in_one_line(tmp_path):
+    (tmp_path / "asked.xlsx").write_bytes(b"PK\x03\x04\x84")
+    with pytest.raises(CorpusError, match=r"^.*asked.xlsx: not a text file; save it as .csv in UTF-8$"):
+        read_question_file(tmp_path / "asked.xlsx")
+
+
 @pytest.mark.parametrize("content", ['{"nr": 7, "frage": "Wer?"}\n', "nr;frage\n7;Wer?\n"])
 def test_a_refusal_names_what_the_file_holds(tmp_path, content):
     path = tmp_path / ("asked.jsonl" if content.startswith("{") else "asked.csv")
@@ -117,3 +132,82 @@ def test_titles_without_a_number_are_taken_for_rubrics(tmp_path, title, warns):
     )
     caveats = import_to_folder(tmp_path / "law.csv", "csv", tmp_path / "out", About(language="en")).caveats
     assert [f"first: '{title}'" in caveat for caveat in caveats] == [True] * warns
+
+
+REPEALED = [
+    ("csv", "articles.csv", "id,text,path\n1,A lamp.,Lamp Act\n2,,Lamp Act\n3,[Repealed by Act 5],Lamp Act\n"),
+    (
+        "jsonl",
+        "articles.jsonl",
+        '{"id": "1", "text": "A lamp.", "path": ["Lamp Act"]}\n{"id": "2", "text": null, "path": ["Lamp Act"]}\n'
+        '{"id": "3", "text": "(aufgehoben)", "path": ["Lamp Act"]}\n',
+    ),
+    (
+        "beir",
+        "corpus.jsonl",
+        '{"_id": "1", "text": "A lamp."}\n{"_id": "2", "text": " "}\n{"_id": "3", "text": "(Derogado)"}\n',
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "file", "content"), REPEALED)
+def test_articles_without_text_are_left_out_as_repealed(tmp_path, name, file, content):
+    (tmp_path / "law").mkdir()
+    (tmp_path / "law" / file).write_text(content)
+    imported = import_to_folder(tmp_path / "law", name, tmp_path / "out", About(language="en"))
+    assert [article.article_id for article in imported.corpus.articles] == ["1"]
+    line = 3 if name == "csv" else 2
+    assert imported.left_out == (f"2 articles without text, taken as repealed (first: {file}:{line})",)
+
+
+def test_what_refers_to_a_repealed_article_is_refused(tmp_path):
+    (tmp_path / "articles.csv").write_text("id,text,path\n1,A lamp.,Lamp Act\n2,,Lamp Act\n")
+    (tmp_path / "questions.csv").write_text("id,text,articles\nq,Which?,2\n")
+    (tmp_path / "citing.csv").write_text('id,text,cites\nc,Both,"1,2"\n')
+    with pytest.raises(CorpusError) as refused:
+        import_corpus(tmp_path, "csv", language="en")
+    assert refused.value.problems == (
+        "questions.csv:2: label of question 'q' names article '2', which has no text (articles.csv:3); "
+        "add the text or remove the label",
+        "citing.csv:2: citing text 'c' cites article '2', which has no text (articles.csv:3); add it or leave it out",
+    )
+    (tmp_path / "articles.csv").write_text("id,text,path\n1,A lamp.,Lamp Act\n2,(repealed),Lamp Act\n")
+    assert len(import_corpus(tmp_path, "csv", language="en").articles) == 2
+
+
+def test_a_table_without_a_single_text_is_refused(tmp_path):
+    (tmp_path / "articles.csv").write_text("id,text,path\n1,,Lamp Act\n2,NaN,Lamp Act\n")
+    with pytest.raises(CorpusError, match=r"^articles.csv: no article has a text; name .*column text="):
+        import_corpus(tmp_path, "csv", language="en")
+
+
+def test_what_a_table_library_writes_into_empty_cells_is_blank(tmp_path):
+    (tmp_path / "law.csv").write_text("number,rubric,text,path,note\n1,nan,A lamp.,Lamp Act,NaN\n2,NaN,NaN,NaN,<NA>\n")
+    imported = import_to_folder(tmp_path / "law.csv", "csv", tmp_path / "out", About(language="en"))
+    (article,) = imported.corpus.articles
+    assert (article.rubric, article.metadata) == ("", {})
+    assert "1 article without text" in imported.left_out[0]
+
+
+def test_rows_of_a_data_frame_are_read(tmp_path):
+    nan, day = float("nan"), datetime(2001, 2, 3)
+    rows = [
+        {"id": 1, "text": "A lamp.", "path": ["Act"], "rubric": nan, "heading": nan, "valid_from": day},
+        {"id": 2, "text": "A wick.", "path": ["Act"], "rubric": "Wick", "heading": None, "valid_from": nan},
+    ]  # fmt: skip
+    first, second = corpus_from_dicts(rows, language="en").articles
+    assert (first.rubric, second.rubric) == ("", "Wick")
+    assert [article.metadata["valid_from"] for article in (first, second)] == ["2001-02-03", None]
+
+
+def test_doubts_are_warnings_and_in_the_manifest(tmp_path):
+    rows = [f"{number},Lamps burn until dawn.,Lamp Act" for number in (*range(1, 20), *range(21, 30))]
+    (tmp_path / "law.csv").write_text("\n".join(["number,text,path", *rows]))
+    imported = import_to_folder(tmp_path / "law.csv", "csv", tmp_path / "out", About(language="en"))
+    doubt = "20 is missing between 19 and 21 (law.csv:21)"
+    assert doubt in imported.caveats
+    assert read_manifest(tmp_path / "out")["doubts"] == [doubt]
+    rows.insert(19, "20,(repealed),Lamp Act")
+    (tmp_path / "law.csv").write_text("\n".join(["number,text,path", *rows]))
+    imported = import_to_folder(tmp_path / "law.csv", "csv", tmp_path / "out", About(language="en"), force=True)
+    assert imported.caveats == ()

@@ -122,7 +122,9 @@ def test_sentences_are_no_headings(language, text):
 
 
 def test_a_paragraph_sign_begins_an_article_where_nothing_else_does():
-    assert LinePatterns("pl").without_articles().article("§ 2. Pies płaci.") == ArticleLine("§", "2", "Pies płaci.")
+    assert LinePatterns("pl").without_articles().article("§ 2. Pies płaci.") == ArticleLine(
+        "§", "2", "Pies płaci.", is_marked=True
+    )
     assert LinePatterns("pl", "x").without_articles() is LinePatterns("de").without_articles() is None
 
 

@@ -86,6 +86,20 @@ def test_a_file_that_is_named_as_something_else_is_refused_with_its_command(tmp_
 
 
 @pytest.mark.parametrize(
+    ("named", "content", "message"),
+    [
+        ("txt", zipped(notes="x"), "an archive, of which only xml is read; unpack it"),
+        ("md", b"PK\x03\x04x", "damaged archive"),
+        ("csv", b"%PDF-1.7", "files that end in .pdf are not read; import the text"),
+    ],
+)
+def test_what_is_no_text_is_refused_before_it_is_read_as_one(tmp_path, named, content, message):
+    (tmp_path / "law").write_bytes(content)
+    with pytest.raises(CorpusError, match=rf"^{tmp_path}/law: {message}"):
+        check_named(named, tmp_path / "law")
+
+
+@pytest.mark.parametrize(
     ("named", "content"),
     [
         ("csv", b"id,text\n"),
@@ -115,8 +129,9 @@ def test_an_address_is_of_official_xml():
         ("law.odt", zipped(mimetype="application/vnd.oasis.opendocument.text"), ".odt: convert it with "),
         ("law.rtf", b"{\\rtf1", ".rtf: convert it with 'soffice"),
         ("law.json", b"[]", ".json: write an object for each article"),
-        ("law.zip", zipped(notes="x"), "an archive of no known format; unpack it"),
+        ("law.zip", zipped(notes="x"), "an archive, of which only xml is read; unpack it"),
         ("law.zip", b"PK\x03\x04x", "damaged archive"),
+        ("law.csv.gz", b"\x1f\x8b\x08", "a compressed file; unpack it with 'gunzip law.csv.gz'"),
         ("law.bin", b"\0\1", "of no known format; name its format: jsonl, csv, "),
         ("law", b" \n", "is empty; name its format"),
     ],

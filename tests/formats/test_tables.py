@@ -2,13 +2,17 @@ from dataclasses import replace
 
 import pytest
 
+from statgraph.errors import CorpusError
+from statgraph.formats.importing import About, import_corpus, import_to_folder
 from statgraph.formats.tables import (
+    _draft_article,
     draft_csv,
     draft_jsonl,
     heading_paths,
     split_ids,
     split_path,
 )
+from statgraph.law.draft import Reading
 from statgraph.law.splitting import split_of
 
 
@@ -315,3 +319,65 @@ def test_a_heading_row_above_all_others_is_the_code(draft, tmp_path, rows, path)
     articles.write_text("\n".join(["id,number,text", *rows, "a,1,Lamps burn.", ""]))
     draft_csv(draft, articles)
     assert [article.path for article in draft.corpus().articles] == [path]
+
+
+# What became of each cell.
+
+
+def summary(source, name, tmp_path, **reading):
+    imported = import_to_folder(source, name, tmp_path / "out", About(language="en"), reading=Reading(**reading))
+    return list(imported.words)
+
+
+TABLES = {
+    "articles": "id,number,rubric,text,path,note\nL1,Art. 1,Oil,Lamps burn oil.,Lamp Code > Book I,old\n"
+    "L2,Art. 2,,(repealed),Lamp Code > Book I,\n",
+    "headings": "id,title,parent\nc,Well Code,\n",
+    "questions": "id,text,articles\nq1,Which oil?,L1\nq2,Why?,\n",
+    "citing": "id,title,text,cites,colour\nt1,Guide,All burn.,L1,red\n",
+}
+
+
+@pytest.fixture
+def tables(tmp_path):
+    (tmp_path / "law").mkdir()
+    for name, content in TABLES.items():
+        (tmp_path / "law" / f"{name}.csv").write_text(content)
+    return tmp_path / "law"
+
+
+def test_each_cell_is_kept_or_left_out_by_a_rule(tables, tmp_path):
+    lines = summary(tables, "csv", tmp_path)
+    # Of 17 words in names of columns, 13 and 9 of the articles, 3 of the heading, 4 and 2 of questions, 6 of citing.
+    assert lines == [
+        "74.1 % of 54 words are in articles and headings",
+        "16.7 % left out: repealed (first: articles.csv:3)",
+        "3.7 % left out: questions that no article answers (first: questions.csv:3)",
+        "1.9 % left out: columns that are not read (first: citing.csv:2)",
+        "3.7 % lost: headings.csv:2",  # a heading without an article
+    ]
+
+
+def test_a_reader_that_drops_rows_is_found_out(tables, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "statgraph.formats.tables._draft_article",
+        lambda draft, place, *row: None if place.endswith(":4") else _draft_article(draft, place, *row),
+    )
+    text = "A wick is cut once a week by whoever lights the lamp, at the expense of the parish that owns it."
+    with (tables / "articles.csv").open("a") as file:
+        file.write(f'L3,Art. 3,Wicks,"{text}",Lamp Code,\n')
+    with pytest.raises(CorpusError, match=r"^articles.csv:4: 2\d of \d\d words would be lost"):
+        import_corpus(tables, "csv", language="en")
+    assert summary(tables, "csv", tmp_path, allow_lost=True)[-1].endswith(" lost: articles.csv:4, headings.csv:2")
+
+
+@pytest.mark.parametrize("separator", [", ", ";", "; ", " "])
+def test_lists_of_ids_are_found_however_they_are_written(tmp_path, separator):
+    (tmp_path / "articles.csv").write_text("id,text,path\nL1,Lamps burn.,Lamp Code\nL2,Wicks glow.,Lamp Code\n")
+    (tmp_path / "questions.csv").write_text(f'id,text,articles\nq1,Which?,"L1{separator}L2"\n')
+    assert not any("lost" in line for line in summary(tmp_path, "csv", tmp_path))
+
+
+def test_html_is_no_loss(tmp_path):
+    (tmp_path / "a.csv").write_text("id,text,path\nL1,<p>Lamps&nbsp;<b>burn</b>.</p>,Lamp Code\n")
+    assert not any("lost" in line for line in summary(tmp_path / "a.csv", "csv", tmp_path, strip_html=True))

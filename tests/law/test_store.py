@@ -333,3 +333,12 @@ def test_any_draft_becomes_a_folder_and_the_same_corpus(data, tmp_path_factory, 
     write_corpus(corpus, folder)
     assert read_corpus(folder) == corpus
     assert read_corpus(folder).content_hash == corpus.content_hash
+
+
+def test_ids_that_read_like_an_empty_cell_are_ids(tmp_path):
+    draft = Draft(name="town", language="fr")
+    draft.add_article("a:1", article_id="nan", text="A lamp.", path=("Code",))
+    draft.add_question("q:1", question_id="None", text="Who?")
+    draft.add_label("l:1", question_id="None", article_id="nan", split="train")
+    write_corpus(draft.corpus(), tmp_path / "town")
+    assert read_corpus(tmp_path / "town") == draft.corpus()

@@ -21,6 +21,7 @@ from statgraph.formats.tables import split_ids
 from statgraph.law.draft import Draft, SourceFormat
 from statgraph.law.lines import csv_rows
 from statgraph.law.splitting import split_of
+from statgraph.law.store import leave_out_others
 
 LANGUAGES = ("fr", "nl")
 LEVELS = ("code", "book", "part", "act", "chapter", "section", "subsection")
@@ -28,6 +29,8 @@ TRAIN_SHARES = (0.85, 0.15, 0.0)
 
 ARTICLE_COLUMNS = ("id", "article", "code", "reference|article_no", "book|description")
 QUESTION_COLUMNS = ("id", "question", "article_ids")
+_ARTICLE_METADATA = ("law_type", "article_no")
+_QUESTION_METADATA = ("category", "subcategory", "extra_description")
 
 # The first that exists is read: of a detailed file and a plain one, the detailed one has the levels.
 ARTICLE_FILES = (
@@ -40,8 +43,6 @@ ARTICLE_FILES = (
 QUESTION_FILES = ("questions_{language}_{split}.csv", "questions_{split}.csv", "{split}.csv")
 
 _LANGUAGE_IN_NAME = re.compile(r"_(fr|nl)(?=[_.])")
-# What a table library writes for an empty cell.
-_EMPTY = ("", "None", "nan", "NaN")
 
 
 def draft_bsard(draft: Draft, source: Path) -> None:
@@ -79,27 +80,29 @@ def language_of(source: Path) -> str | None:
 def _draft_articles(draft: Draft, path: Path) -> None:
     with draft.articles_from(path.name):
         for place, row in csv_rows(draft, path, path.name, needed=ARTICLE_COLUMNS):
-            cells = {column: "" if value.strip() in _EMPTY else value.strip() for column, value in row.items()}
+            cells = {column: value.strip() for column, value in row.items()}
             code = cells["code"]
             levels = LEVELS if "book" in cells else ("code", "description")
+            leave_out_others(draft, cells, ("id", "article", "reference", *_ARTICLE_METADATA, *levels))
             draft.add_article(
                 place,
                 article_id=cells["id"],
                 title=cells.get("reference") or f"Art. {cells.get('article_no', '')}, {code}",
                 text=cells["article"],
                 path=[cells[level] for level in levels if cells.get(level)] if code else (),
-                metadata=_kept(cells, ("law_type", "article_no")),
+                metadata=_kept(cells, _ARTICLE_METADATA),
             )
 
 
 def _draft_questions(draft: Draft, path: Path, split: str, *, hold_out: bool) -> None:
     for place, row in csv_rows(draft, path, path.name, needed=QUESTION_COLUMNS):
         question_id = row["id"].strip()
+        leave_out_others(draft, row, ("id", "question", "article_ids", *_QUESTION_METADATA))
         draft.add_question(
             place,
             question_id=question_id,
             text=row["question"],
-            metadata=_kept(row, ("category", "subcategory", "extra_description")),
+            metadata=_kept(row, _QUESTION_METADATA),
         )
         if question_id:
             own_split = split_of(question_id, TRAIN_SHARES) if hold_out else split

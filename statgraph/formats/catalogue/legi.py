@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ IN_FORCE = ("VIGUEUR", "VIGUEUR_DIFF", "ABROGE_DIFF")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NO_END_MS = 32_000_000_000_000  # in the year 2984
+_LATEST_MS = 253_000_000_000_000  # in the year 9987
+_TAG = re.compile("<[^>]+>")
 _NUMBER = re.compile(r"(?:LO|[LRDA])?\*{0,2}\d[\d-]*(?: ?-?[A-Z])?")
 
 
@@ -58,6 +61,8 @@ def draft_legi(draft: Draft, source: Path) -> LegiIndex:
             if code in index.order:
                 raise ValueError(f"'{code}' is in another file too")
             _CodeReader(draft, index, file.name, code, _milliseconds(root["data"].get("dateDebutVersion"))).walk(root)
+            draft.read_cells(file.name, list(_texts(root)))
+            draft.keep_cells((code,))
         except FileNotFoundError:
             draft.add_problem(str(file), "no such file or folder; name a LEGITEXT*.json or the folder of them")
         except OSError as error:
@@ -98,9 +103,10 @@ class _CodeReader:
     def _add_article(self, data: Mapping[str, Any], path: tuple[str, ...]) -> None:
         article_id = data["id"]
         text = plain_text(str(data.get("texteHtml") or data.get("texte") or ""))
-        if not text or not _in_force(data, self._day_ms):
-            return
         number = " ".join(str(data.get("num") or "").split())
+        if not text or not _in_force(data, self._day_ms):
+            self._draft.leave_out_cells("not in force", (number, text))
+            return
         self._order.append(article_id)
         self._draft.add_article(
             self._place,
@@ -129,6 +135,15 @@ class _CodeReader:
         self._index.versions[article_id] = article_id
 
 
+def _texts(node: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the titles, numbers and texts of a tree, whatever its nodes are."""
+    data = node.get("data") or {}
+    html = data.get("texteHtml") or data.get("texte") or ""
+    yield from (str(data.get("title") or ""), str(data.get("num") or ""), unescape(_TAG.sub(" ", str(html))))
+    for child in node.get("children") or ():
+        yield from _texts(child)
+
+
 def _citation(number: str) -> str:
     return f"Art. {number}" if _NUMBER.fullmatch(number) else number
 
@@ -148,9 +163,17 @@ def _in_force(data: Mapping[str, Any], day_ms: float | None) -> bool:
 
 
 def _validity(data: Mapping[str, Any]) -> dict[str, str]:
-    """Return when an article is in force, as far as its dates say it; the source ends in 2999 what has no end."""
+    """Return when an article is in force, as far as its dates say it.
+
+    The source ends in 2999 what has no end; what begins there has no known beginning yet, and is not in force today.
+    """
     dates = {VALID_FROM: data.get("dateDebut"), VALID_TO: data.get("dateFin")}
-    known = {key: value / 1000 for key, value in dates.items() if isinstance(value, int) and abs(value) < _NO_END_MS}
+    latest = {VALID_FROM: _LATEST_MS, VALID_TO: _NO_END_MS}
+    known = {
+        key: value / 1000
+        for key, value in dates.items()
+        if isinstance(value, int) and -_NO_END_MS < value < latest[key]
+    }
     validity = {key: (_EPOCH + timedelta(seconds=seconds)).date().isoformat() for key, seconds in known.items()}
     return {} if validity_problem(validity) else validity
 

@@ -1,183 +1,291 @@
 """Statutes from word processors: headings by style or outline level, numbers of lists as they are printed.
 
-Inserted text counts, deleted text does not; notes, headers and text boxes are left out.
+Inserted text and text boxes count; deleted text, notes, comments, headers, footers and contents are left out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+import unicodedata
+import zipfile
+from collections.abc import Iterator
+from itertools import count, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from statgraph.errors import reason_of
 from statgraph.extras import require
+from statgraph.formats.documents.blocks import Line
 from statgraph.formats.documents.drafting import DocumentLines, document_format
-from statgraph.formats.documents.office import is_readable
-from statgraph.formats.documents.outline import Line
-from statgraph.law.citations.numbers import roman_numeral
+from statgraph.formats.documents.equations import formula, symbol
+from statgraph.formats.documents.numbering import Numbering
+from statgraph.formats.documents.office import W, find, is_readable, value
 from statgraph.law.draft import Draft
+from statgraph.law.raised import raised
 
 if TYPE_CHECKING:
     from docx.document import Document as Docx
-    from docx.text.paragraph import Paragraph
 
-_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _TITLE_STYLE = "Title"
 _HEADING_STYLE = re.compile(r"heading (\d)", re.IGNORECASE)  # the name in the file, whatever the program's language
+_CONTENTS_STYLE = re.compile(r"toc (?:\d|heading)|table of (?:figures|authorities)", re.IGNORECASE)
 _RUNNING_TEXT = 9  # of outline levels
-_LEFT_OUT = {f"{_W}{name}" for name in ("del", "moveFrom", "txbxContent", "instrText")}
-_CHARACTERS = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
+_MOST_BLOCKS = 10  # of a cell of data; one with more is there to lay out a page
+_CONTAINERS = {f"{W}{name}" for name in ("sdt", "sdtContent", "customXml", "smartTag", "ins", "moveTo")}
+_DELETED = (f"{W}del", f"{W}moveFrom")
+_UNREAD = {f"{W}{name}" for name in ("pPr", "rPr", "sdtPr", "sdtEndPr", "rubyPr", "instrText", "delInstrText")}
+_CHARACTERS = {f"{W}{name}": "\t" for name in ("tab", "ptab")} | {f"{W}br": "\n", f"{W}cr": "\n"}
+_CHARACTERS |= {f"{W}noBreakHyphen": "-", f"{W}softHyphen": "\u00ad"}
+_NOTES, _CONTENTS, _DELETED_TEXT = "notes", "contents", "deleted text"
+_RULES = {  # of the parts of a file, by the end of their type
+    **dict.fromkeys(("footnotes+xml", "endnotes+xml", "comments+xml"), _NOTES),
+    **dict.fromkeys(("header+xml", "footer+xml"), "heads and feet of pages"),
+}
 
 
 def read_docx(draft: Draft, path: Path, name: str) -> DocumentLines | None:
-    """Return the paragraphs and table rows of a document; a place counts paragraphs and rows from 1."""
+    """Return the paragraphs and table rows of a document; a place counts all paragraphs, a cell's too, from 1."""
     require("documents", "docx")
     if not is_readable(draft, path, name, "word/document.xml"):
         return None
     import docx
 
     try:
-        document = docx.Document(str(path))
-        lines = list(_lines(document, name))
+        reader = _Reader(docx.Document(str(path)), name)
+        lines = list(reader.lines())
+        reader.leave_out_parts()
     except Exception as error:  # python-docx raises what the XML makes it raise
         draft.add_problem(name, f"cannot be read as .docx ({reason_of(error)}); save it again")
         return None
     titles = [line for line in lines if line.level < 0]
     title = " ".join(" ".join(line.text.split()) for line in titles)
-    return DocumentLines(title, [line for line in lines if line.level >= 0])
+    return DocumentLines(title, [line for line in lines if line.level >= 0], left_out=reader.left_out)
 
 
-def walk_docx(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
-    """Yield (place, text) of all that stands in a file."""
-    document = read_docx(draft, path, name)
-    return ((line.place, line.text) for line in (document.lines if document else ()))
+class _Reader:
+    """Reads the lines of a document, and notes in `left_out` what it leaves out."""
+
+    def __init__(self, document: Docx, name: str):
+        self.left_out: list[tuple[str, str]] = []
+        self._document, self._name = document, name
+        self._numbering = Numbering(document)
+        self._places = {p: place for place, p in enumerate(document.element.body.iter(f"{W}p"), start=1)}
+        self._styles: dict[str | None, Any] = {}  # the default one as ""
+        for style in document.styles.element.iter(f"{W}style"):
+            self._styles[style.get(f"{W}styleId")] = style
+            if style.get(f"{W}type") == "paragraph" and style.get(f"{W}default") in ("1", "true", "on"):
+                self._styles[""] = style
+        self._chains: dict[str, tuple[Any, ...]] = {}
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines of the document's body."""
+        return self._blocks(self._document.element.body)
+
+    def leave_out_parts(self) -> None:
+        """Leave out the notes, comments, headers and footers."""
+        from docx.oxml import parse_xml
+
+        for part in self._document.part.package.iter_parts():
+            for rule in (rule for end, rule in _RULES.items() if part.content_type.endswith(end)):
+                self._leave_out(rule, parse_xml(part.blob))
+
+    def _leave_out(self, rule: str, element: Any) -> None:
+        self.left_out += [(rule, self._text(paragraph, [])) for paragraph in element.iter(f"{W}p")]
+
+    def _blocks(self, parent: Any) -> Iterator[Line]:
+        """Yield the lines of the paragraphs and tables in an element."""
+        for block in parent:
+            if block.tag == f"{W}p":
+                yield from self._paragraph(block)
+            elif block.tag == f"{W}tbl":
+                yield from self._table(block)
+            elif block.tag in _DELETED:
+                self.left_out.append((_DELETED_TEXT, _all_text(block)))
+            elif block.tag == f"{W}sdt" and value(block, "sdtPr/docPartObj/docPartGallery") == "Table of Contents":
+                self._leave_out(_CONTENTS, block)
+            elif block.tag in _CONTAINERS:
+                yield from self._blocks(block)
+            elif block.tag == f"{_MC}AlternateContent":
+                yield from self._blocks(_chosen(block))
+
+    def _paragraph(self, paragraph: Any) -> Iterator[Line]:
+        styles = self._styles_of(paragraph)
+        boxes: list[Any] = []
+        text = self._text(paragraph, boxes)
+        if any(_CONTENTS_STYLE.fullmatch(value(style, "name")) for style in styles):
+            self.left_out.append((_CONTENTS, text))
+        elif text.strip() or find(paragraph, "pPr/rPr/del") is None:
+            level = _level(paragraph, styles)
+            text = f"{self._numbering.mark(paragraph, styles)}{text}"
+            for part in [" ".join(text.split())] if level else text.split("\n"):
+                yield Line(f"{self._name}:{self._places[paragraph]}", part.strip(), level)
+        for box in boxes:
+            yield from self._blocks(box)
+
+    def _table(self, table: Any) -> Iterator[Line]:
+        above: dict[int, str] = {}  # the text of the cell that was last in a column
+        for row in _within(table, "tr"):
+            cells = list(_within(row, "tc"))
+            if not self._is_data(cells):
+                for cell in cells:
+                    yield from self._blocks(cell)
+                continue
+            texts, column = [], int(value(row, "trPr/gridBefore") or 0)
+            for cell in cells:
+                text = " ".join(" ".join(line.text for line in self._blocks(cell)).split())
+                goes_on = find(cell, "tcPr/vMerge") is not None and value(cell, "tcPr/vMerge") != "restart"
+                above[column] = text or (above.get(column, "") if goes_on else "")
+                texts.append(above[column])
+                column += int(value(cell, "tcPr/gridSpan") or 1)
+            place = self._places[next(row.iter(f"{W}p"))]
+            yield Line(f"{self._name}:{place}", " | ".join(texts) if any(texts) else "")
+
+    def _is_data(self, cells: list[Any]) -> bool:
+        """Return whether a row holds data, and is not there to lay out a page."""
+        paragraphs = [list(cell.iter(f"{W}p")) for cell in cells]
+        return (
+            len(cells) > 1
+            and max(map(len, paragraphs)) <= _MOST_BLOCKS
+            and not any(next(cell.iter(f"{W}tbl"), None) is not None for cell in cells)
+            and not any(_level(one, self._styles_of(one)) for cell in paragraphs for one in cell)
+        )
+
+    def _styles_of(self, paragraph: Any) -> tuple[Any, ...]:
+        """Return the style of a paragraph, the default one where it names none, and those on which it is based."""
+        identifier = value(paragraph, "pPr/pStyle")
+        if identifier not in self._chains:
+            style, chain = self._styles.get(identifier, self._styles.get("")), []
+            while style is not None and style not in chain:
+                chain.append(style)
+                style = self._styles.get(value(style, "basedOn") or None)
+            self._chains[identifier] = tuple(chain)
+        return self._chains[identifier]
+
+    def _text(self, paragraph: Any, boxes: list[Any]) -> str:
+        """Return the text of a paragraph, and add its text boxes to a list."""
+        runs = [(kind, "".join(text for _, text in run)) for kind, run in groupby(self._runs(paragraph, boxes), _first)]
+        if all(kind == "superscript" for kind, text in runs if text.strip()):
+            runs = [("", text) for _, text in runs]
+        pieces: list[str] = []
+        for place, (kind, text) in enumerate(runs):
+            kinds = [kind for kind, _ in runs[place : place + 3]]
+            if kinds == ["superscript", "", "subscript"] and runs[place + 1][1].strip() in ("/", "⁄"):
+                pieces.append(f"{' ' * bool(pieces and pieces[-1][-1:].isdigit())}{text}")
+            else:
+                pieces.append(raised(text) if kind == "superscript" else text)
+        return unicodedata.normalize("NFC", "".join(pieces))
+
+    def _runs(self, element: Any, boxes: list[Any], is_link: bool = False) -> Iterator[tuple[str, str]]:
+        """Yield (how it is aligned: "superscript", "subscript", "", text) for the texts in an element."""
+        for child in element:
+            tag = child.tag
+            if tag == f"{W}t":
+                kind = self._alignment(element)
+                if find(element, "footnoteReference") is not None or (is_link and kind == "superscript"):
+                    self.left_out.append((_NOTES, child.text or ""))
+                else:
+                    yield kind, child.text or ""
+            elif tag in _CHARACTERS:
+                yield "", _CHARACTERS[tag]
+            elif tag == f"{W}sym":
+                yield "", symbol(child.get(f"{W}char") or "", child.get(f"{W}font") or "")
+            elif tag == f"{_M}oMath":
+                yield "", formula(child)
+            elif tag in (*_DELETED, f"{W}rt"):
+                self.left_out.append((_DELETED_TEXT if tag in _DELETED else _NOTES, _all_text(child)))
+            elif tag == f"{W}txbxContent":
+                boxes.append(child)
+            elif tag == f"{_MC}AlternateContent":
+                yield from self._runs(_chosen(child), boxes, is_link)
+            elif tag not in _UNREAD:
+                is_anchor = tag == f"{W}hyperlink" and child.get(f"{W}anchor") is not None
+                yield from self._runs(child, boxes, is_link or is_anchor)
+
+    def _alignment(self, run: Any) -> str:
+        style = self._styles.get(value(run, "rPr/rStyle") or None)
+        return value(run, "rPr/vertAlign") or ("" if style is None else value(style, "rPr/vertAlign"))
 
 
-def _lines(document: Docx, name: str) -> Iterator[Line]:
-    from docx.table import Table
-
-    numbering = _Numbering(document)
-    place = 0
-    for block in document.iter_inner_content():
-        if isinstance(block, Table):
-            for row in block.rows:
-                place += 1
-                # A cell that spans columns is there once for each.
-                cells = dict.fromkeys(cell._tc for cell in row.cells)
-                texts = [" ".join(" ".join(map(_text, cell.iter(f"{_W}p"))).split()) for cell in cells]
-                yield Line(f"{name}:{place}", " | ".join(texts) if any(texts) else "")
-            continue
-        place += 1
-        level = _level(block)
-        text = f"{numbering.mark(block)}{_text(block._p)}"
-        for part in [" ".join(text.split())] if level else text.split("\n"):
-            yield Line(f"{name}:{place}", part.strip(), level)
+def _first(pair: tuple[str, str]) -> str:
+    return pair[0]
 
 
-def _text(paragraph: Any) -> str:
-    """Return the text of a paragraph's element."""
-    pieces: list[str] = []
-    stack = [paragraph]
-    while stack:
-        element = stack.pop()
-        if element.tag == f"{_W}t":
-            pieces.append(element.text or "")
-        elif element.tag in _CHARACTERS:
-            pieces.append(_CHARACTERS[element.tag])
-        elif element.tag not in _LEFT_OUT and element.tag != f"{_W}pPr":
-            stack.extend(reversed(element))
-    return "".join(pieces)
+def _within(element: Any, name: str) -> Iterator[Any]:
+    """Yield the rows of a table or the cells of a row, also those in content controls."""
+    for child in element:
+        if child.tag == f"{W}{name}":
+            yield child
+        elif child.tag in _CONTAINERS:
+            yield from _within(child, name)
 
 
-def _level(paragraph: Paragraph) -> int:
+def _chosen(alternatives: Any) -> Any:
+    """Return the first alternative that holds text, or else the first: they show the same."""
+    return next((one for one in alternatives if next(one.iter(f"{W}t", f"{_M}t"), None) is not None), alternatives[0])
+
+
+def _all_text(element: Any) -> str:
+    return "".join(text.text or "" for text in element.iter(f"{W}t", f"{W}delText"))
+
+
+def _level(paragraph: Any, styles: tuple[Any, ...]) -> int:
     """Return the level of a heading, from 1; 0 of running text, -1 of the title."""
-    levels = [_outline_level(paragraph._p.pPr)]
-    style = paragraph.style
-    seen = 0
-    while style is not None and seen < _RUNNING_TEXT:
-        if style.name == _TITLE_STYLE:
+    levels = [_outline_level(paragraph)]
+    for style in styles:
+        name = value(style, "name")
+        if name == _TITLE_STYLE:
             return -1
-        named = _HEADING_STYLE.fullmatch(style.name or "")
-        levels += [int(named[1]) if named else None, _outline_level(style.element.find(f"{_W}pPr"))]
-        style, seen = style.base_style, seen + 1
+        named = _HEADING_STYLE.fullmatch(name)
+        levels += [int(named[1]) if named else None, _outline_level(style)]
     return next((level for level in levels if level is not None), 0)
 
 
-def _outline_level(properties: Any) -> int | None:
-    found = None if properties is None else properties.find(f"{_W}outlineLvl")
-    value = "" if found is None else found.get(f"{_W}val") or ""
-    return None if not value.isdigit() else (int(value) + 1) % (_RUNNING_TEXT + 1)
+def _outline_level(element: Any) -> int | None:
+    level = value(element, "pPr/outlineLvl")
+    return (int(level) + 1) % (_RUNNING_TEXT + 1) if level.isdigit() else None
 
 
-class _Numbering:
-    """Counts the paragraphs of numbered lists, whose numbers are not in their text."""
-
-    def __init__(self, document: Docx):
-        self._levels: dict[str, Mapping[int, tuple[str, str, int]]] = {}  # of a list: (format, text, start)
-        self._abstract: dict[str, str] = {}
-        self._counts: dict[str, dict[int, int]] = {}
-        try:
-            root = document.part.numbering_part.element
-        except (KeyError, NotImplementedError):
-            return
-        for abstract in root.iter(f"{_W}abstractNum"):
-            levels = {int(level.get(f"{_W}ilvl")): _level_of_list(level) for level in abstract.iter(f"{_W}lvl")}
-            self._levels[abstract.get(f"{_W}abstractNumId")] = levels
-        for number in root.iter(f"{_W}num"):
-            self._abstract[number.get(f"{_W}numId")] = number.find(f"{_W}abstractNumId").get(f"{_W}val")
-
-    def mark(self, paragraph: Paragraph) -> str:
-        """Return what is printed before a paragraph: "(a) ", "- ", "" where it is in no list."""
-        found = self._of(paragraph)
-        if found is None:
-            return ""
-        identifier, level = found
-        levels = self._levels.get(self._abstract.get(identifier, ""), {})
-        if level not in levels:
-            return ""
-        kind, text, start = levels[level]
-        if kind == "bullet":
-            return "- "
-        counts = self._counts.setdefault(self._abstract[identifier], {})
-        counts[level] = counts.get(level, start - 1) + 1
-        for deeper in [other for other in counts if other > level]:
-            del counts[deeper]
-        for above in range(level):
-            counts.setdefault(above, levels.get(above, ("", "", 1))[2])
-        formats = {at + 1: levels.get(at, ("decimal", "", 1))[0] for at in range(level + 1)}
-        shown = re.sub(r"%(\d)", lambda at: _printed(counts.get(int(at[1]) - 1, 1), formats.get(int(at[1]), "")), text)
-        return f"{shown} " if shown.strip() else ""
-
-    @staticmethod
-    def _of(paragraph: Paragraph) -> tuple[str, int] | None:
-        """Return (id of the list, level) of a paragraph, by its own properties or its style's."""
-        style, properties = paragraph.style, paragraph._p.pPr
-        for _ in range(_RUNNING_TEXT):
-            numbered = None if properties is None else properties.find(f"{_W}numPr")
-            if numbered is not None and (identifier := numbered.find(f"{_W}numId")) is not None:
-                level = numbered.find(f"{_W}ilvl")
-                return identifier.get(f"{_W}val"), 0 if level is None else int(level.get(f"{_W}val"))
-            if style is None:
-                return None
-            properties, style = style.element.find(f"{_W}pPr"), style.base_style
-        return None
+_WALKED = re.compile(r"word/(document|(?:foot|end)notes|comments|header\d*|footer\d*)\.xml")
+_APART = {f"{W}{name}" for name in ("del", "moveFrom", "rt", "sym")} | {f"{_M}t"}
+_BLANKS = {f"{W}{name}" for name in ("tab", "ptab", "br", "cr")}
 
 
-def _level_of_list(level: Any) -> tuple[str, str, int]:
-    values = {name: level.find(f"{_W}{name}") for name in ("numFmt", "lvlText", "start")}
-    kind, text, start = (("" if found is None else found.get(f"{_W}val") or "") for found in values.values())
-    return kind, text, int(start) if start.isdigit() else 1
+def walk_docx(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
+    """Yield (place, text) of every paragraph of a file, its notes, headers and footers; what is deleted apart."""
+    from lxml import etree
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
+    with zipfile.ZipFile(path) as archive:
+        for part in archive.namelist():
+            if found := _WALKED.fullmatch(part):
+                where = name if found[1] == "document" else f"{name}[{found[1]}]"
+                root = etree.fromstring(archive.read(part), parser)
+                for place, paragraph in enumerate(root.iter(f"{W}p"), start=1):
+                    if not any(map(_is_repeated, paragraph.iterancestors(f"{_MC}Fallback"))):
+                        for _, texts in groupby(_walked(paragraph, 0, count(1)), lambda piece: piece[0]):
+                            yield f"{where}:{place}", "".join(text for _, text in texts)
 
 
-def _printed(number: int, kind: str) -> str:
-    if kind.endswith("Letter"):
-        text = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
-    elif kind.endswith("Roman"):
-        text = roman_numeral(number)
-    else:
-        return "" if kind == "none" else str(number)
-    return text.upper() if kind.startswith("upper") else text
+def _walked(element: Any, group: int, groups: Iterator[int]) -> Iterator[tuple[int, str]]:
+    """Yield (a number that divides what stands apart, text) for the texts of a paragraph."""
+    for child in element:
+        own = next(groups) if child.tag in _APART else group
+        if child.tag in (f"{W}t", f"{W}delText", f"{_M}t"):
+            yield own, child.text or ""
+        elif child.tag in _BLANKS:
+            yield own, " "
+        elif child.tag in (f"{W}noBreakHyphen", f"{W}sym"):
+            yield own, "-" * (child.tag != f"{W}sym")
+        elif child.tag != f"{W}txbxContent" and not _is_repeated(child):
+            yield from _walked(child, own, groups)
+
+
+def _is_repeated(element: Any) -> bool:
+    """Return whether an element is for programs that cannot show the one before it."""
+    other = element.getprevious() if element.tag == f"{_MC}Fallback" else None
+    return other is not None and next(other.iter(f"{W}t", f"{_M}t"), None) is not None
 
 
 FORMAT = document_format(

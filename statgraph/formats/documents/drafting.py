@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from statgraph.errors import option
-from statgraph.formats.documents.outline import ARTICLE, HEADING, Line, Outline, read_outline
+from statgraph.formats.documents.blocks import Line
+from statgraph.formats.documents.outline import Outline, read_outline
+from statgraph.formats.documents.paragraphs import soft_breaks_joined, unwrapped
 from statgraph.formats.law_words import LinePatterns
 from statgraph.law.account import Account
 from statgraph.law.draft import Draft, SourceFormat
 
 MAX_FILE_BYTES = 256 << 20
-_WRAPPED_CHARS = 120  # a file with longer lines has a paragraph on each
-_FULL_LINE = 0.6  # of the longest; a shorter one ends its paragraph
-_ENDS = (".", ":", ";", "!", "?", "。", "；", "：")
-_MARK = re.compile(  # of a list, a table, or a section of paragraphs: "12 (1) A landlord"
-    r"(?:[-*•–—]|\(?(?:\d{1,3}|[a-z]{1,3}|[IVX]+)[.)º°])\s|.* \| |\d+[a-z]{0,2} \([a-z]?1\) ", re.IGNORECASE
-)
-_HYPHENATED = re.compile(r"[^\W\d_]-$")
-_SECOND_HALF = re.compile(r"(?!(?:und|oder|bzw|y|o|e|et|ou|en|of|and|or)\b)[a-zà-ÿ]")
+_MAX_NAMED = 3
+# Files that lie beside statutes and are none.
+_BESIDE = re.compile(r"(?i)(?:readme|licen[cs]e|notice|changelog|contributing|index|_index|summary)\b.*")
 
 
 class DocumentLines(NamedTuple):
@@ -60,114 +58,99 @@ def document_format(
     encoding."""
 
     def fill(draft: Draft, source: Path) -> None:
-        for path, name, document, outline, is_only in _outlines(draft, source, suffixes, read):
-            _draft_outline(draft, name, outline, is_only=is_only)
-            draft.settle(_account(draft, walk(draft, path, name), document, outline))
+        patterns = LinePatterns(draft.language, draft.reading.article_pattern, draft.reading.heading_patterns)
+        files = _files(draft, source, suffixes)
+        names = _id_prefixes(files)
+        without: list[tuple[str, bool]] = []  # articles: the file, and whether it holds any text
+        for name, path in files.items():
+            document = read(draft, path, name)
+            if document is None:
+                continue
+            lines = unwrapped(document.lines, patterns) if document.is_wrapped else document.lines
+            outline = read_outline(soft_breaks_joined(lines, patterns), patterns, document.title)
+            _draft_articles(draft, outline, names[name])
+            if not outline.articles:
+                without.append((name, any(text for _, text in outline.parts)))
+            draft.settle(_account(walk(draft, path, name), name, document, outline))
+        _report(draft, without)
 
     takes = ("code", "article_pattern", "heading_patterns", *(("encoding",) * is_text))
     return SourceFormat(summary, fill, language, takes=takes, suffixes=suffixes)
 
 
-def _outlines(
-    draft: Draft, source: Path, suffixes: tuple[str, ...], read: Read
-) -> Iterator[tuple[Path, str, DocumentLines, Outline, bool]]:
-    """Yield (path, name, lines, outline, whether it is the only one) of each document."""
-    patterns = LinePatterns(draft.language, draft.reading.article_pattern, draft.reading.heading_patterns)
-    files = [source]
+def _files(draft: Draft, source: Path, suffixes: tuple[str, ...]) -> dict[str, Path]:
+    """Return the documents of a source by their names in messages; where there are none, the problem is recorded."""
+    files = {source.name: source}
     if source.is_dir():
-        files = sorted(path for path in source.rglob("*") if path.suffix.lower() in suffixes)
-        files = [path for path in files if path.is_file() and not path.name.startswith((".", "~$"))]
+        found = sorted(path for path in source.rglob("*") if path.suffix.lower() in suffixes)
+        found = [path for path in found if path.is_file() and not path.name.startswith((".", "~$"))]
+        files = {path.relative_to(source).as_posix(): path for path in found}
     if not files:
         draft.add_problem(str(source), f"holds no file that ends in {' or '.join(suffixes)}; put the statutes there")
-    for path in files:
-        name = path.relative_to(source).as_posix() if path != source else path.name
+    for name, path in list(files.items()):
         if (size := path.stat().st_size) > MAX_FILE_BYTES:
             draft.add_problem(name, f"has {size >> 20:,} MiB, and at most {MAX_FILE_BYTES >> 20} are read; split it")
-            continue
-        document = read(draft, path, name)
-        if document is not None:
-            lines = unwrapped(document.lines, patterns) if document.is_wrapped else document.lines
-            yield path, name, document, read_outline(lines, patterns, document.title), len(files) == 1
+            del files[name]
+    return files
 
 
-def _draft_outline(draft: Draft, name: str, outline: Outline, *, is_only: bool) -> None:
-    stem = Path(name).stem
-    code = draft.reading.code or outline.title or (draft.name if is_only else stem)
-    if not outline.articles and outline.recognised:
-        draft.add_problem(
-            name,
-            f"no line begins an article as in language '{draft.language}'; describe one "
-            rf"with {option('article-pattern')}, such as '(\d+)\. (.*)' for number and rubric, "
-            f"and see what is recognised with {option('explain')}",
-        )
-    elif not outline.articles:
-        draft.add_problem(name, "holds no text; if it is a scan, its text must be recognised first")
+def _id_prefixes(files: Collection[str]) -> dict[str, str]:
+    """Return what stands before the ids of each file's articles: nothing for the only file, else its name, with its
+    folders where another has the same."""
+    stems = Counter(Path(name).stem for name in files)
+    return {
+        name: "" if len(files) == 1 else f"{Path(name).stem if stems[Path(name).stem] == 1 else _flat(name)}-"
+        for name in files
+    }
+
+
+def _flat(name: str) -> str:
+    return Path(name).with_suffix("").as_posix().replace("/", "-")
+
+
+def _draft_articles(draft: Draft, outline: Outline, prefix: str) -> None:
+    code = draft.reading.code or outline.title or prefix.removesuffix("-") or draft.name
     for article in outline.articles:
         draft.add_article(
             article.place,
-            article_id=article.local_id if is_only else f"{stem}-{article.local_id}",
+            article_id=f"{prefix}{article.local_id}",
             title="" if article.number else f"{article.rubric}, {code}" * bool(article.rubric),
             text=article.text,
             path=(code, *article.path),
             number=article.number,
             rubric=article.rubric,
         )
+    for place, path in outline.headings:
+        draft.recognise(place, "heading", " > ".join(path))
 
 
-def _account(draft: Draft, walked: Iterable[tuple[str, str]], document: DocumentLines, outline: Outline) -> Account:
-    """Return what became of all that stands in a document."""
+def _account(walked: Iterable[tuple[str, str]], name: str, document: DocumentLines, outline: Outline) -> Account:
+    """Return what became of all that stands in a document. Without an article it is lost, unless its name says that it
+    is none of the statutes."""
     account = Account()
+    is_beside = _BESIDE.match(Path(name).name) is not None
     for place, text in walked:
         account.read(place, text)
-    account.keep(document.title)
-    for rule, text in document.left_out:
-        account.leave_out(rule, text)
-    articles = iter(outline.articles)
-    for one in outline.recognised:
-        if one.what == ARTICLE:
-            article = next(articles)
-            account.keep(article.number, article.rubric, article.text)
-        elif one.what == HEADING:
-            account.keep(one.line.text)
-            draft.recognise(one.line.place, HEADING, one.words)
-        else:
-            account.leave_out(one.words, one.line.text)
+        if is_beside and not outline.articles:
+            account.put("files without articles", text)
+    for rule, text in (*document.left_out, *(outline.parts if outline.articles else ())):
+        account.put(rule, text)
     return account
 
 
-def unwrapped(lines: Iterable[Line], patterns: LinePatterns) -> list[Line]:
-    """Return the paragraphs of lines that are cut at a margin; a blank line ends one, and so does a line that begins a
-    list item, heading or article, or with the number after the last that began one."""
-    lines = [Line(line.place, line.text.strip(), line.level) for line in lines]
-    width = max((len(line.text) for line in lines), default=0)
-    if width > _WRAPPED_CHARS:
-        return [line for line in lines if line.text]
-    paragraphs: list[Line] = []
-    last = ""  # the line before, "" where a paragraph ended
-    numbers, last_number = patterns.bare_numbers(), 0
-    for line in lines:
-        numbered = numbers.article(line.text) if numbers else None
-        goes_on = (
-            (numbered is None or numbered.digits != last_number + 1)
-            and (last.endswith("\u00ad") or (len(last) >= _FULL_LINE * width and not last.endswith(_ENDS)))
-            and not _MARK.match(line.text)
-            and (line.text[:1].islower() or not (_names(last, patterns) or _names(line.text, patterns)))
-        )
-        if goes_on and line.text:
-            paragraphs[-1] = Line(paragraphs[-1].place, _joined(paragraphs[-1].text, line.text))
-        elif line.text:
-            paragraphs.append(line)
-        last = line.text
-        last_number = last_number if goes_on or numbered is None else numbered.digits
-    return paragraphs
-
-
-def _names(text: str, patterns: LinePatterns) -> bool:
-    return patterns.article(text) is not None or patterns.heading(text) is not None
-
-
-def _joined(before: str, after: str) -> str:
-    """Return a line and the next one as one, a word that was divided between them whole."""
-    if before.endswith("\u00ad") or (_HYPHENATED.search(before) and _SECOND_HALF.match(after)):
-        return before[:-1] + after
-    return f"{before} {after}"
+def _report(draft: Draft, without: Sequence[tuple[str, bool]]) -> None:
+    """Say which files hold no articles: a problem if no file does."""
+    if draft.article_ids and without:
+        named = ", ".join(name for name, _ in without[:_MAX_NAMED]) + ", ..." * (len(without) > _MAX_NAMED)
+        draft.left_out.append(f"{len(without):,} file{'s' * (len(without) > 1)} without articles: {named}")
+        return
+    for name, has_text in without:
+        if has_text:
+            draft.add_problem(
+                name,
+                f"no line begins an article as in language '{draft.language}'; describe one "
+                rf"with {option('article-pattern')}, such as '(\d+)\. (.*)' for number and rubric, "
+                f"and see what is recognised with {option('explain')}",
+            )
+        else:
+            draft.add_problem(name, "holds no text; if it is a scan, its text must be recognised first")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
+from typing import Any
 
 from statgraph.errors import reason_of
 from statgraph.law.draft import Draft
 
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 MAX_UNPACKED_BYTES = 512 << 20
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 
@@ -36,3 +38,14 @@ def _problem(path: Path, part: str) -> str:
     if unpacked > MAX_UNPACKED_BYTES:
         return f"unpacks to {unpacked >> 20:,} MiB, and at most {MAX_UNPACKED_BYTES >> 20} are read; split it"
     return ""
+
+
+def find(element: Any, path: str) -> Any:
+    """Return the element of a word processor's file that is below another, such as "pPr/numPr", or None."""
+    return element.find("/".join(f"{W}{name}" for name in path.split("/")))
+
+
+def value(element: Any, path: str) -> str:
+    """Return the value of an element below another, "" where there is none."""
+    found = find(element, path)
+    return "" if found is None else found.get(f"{W}val") or ""

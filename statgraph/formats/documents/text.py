@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from statgraph.formats.documents.blocks import Line
 from statgraph.formats.documents.drafting import DocumentLines, document_format
-from statgraph.formats.documents.outline import Line
 from statgraph.law.draft import Draft
 from statgraph.law.lines import all_lines
 
@@ -22,7 +23,7 @@ def read_text(draft: Draft, path: Path, name: str) -> DocumentLines:
     pages: list[list[Line]] = [[]]
     heads_and_feet: list[tuple[str, str]] = []
     for place, text in all_lines(draft, path, name):
-        first, *others = text.split(_PAGE_BREAK)
+        first, *others = unicodedata.normalize("NFC", text).split(_PAGE_BREAK)
         pages[-1].append(Line(place, first))
         pages += [[Line(place, other)] for other in others]
     if len(pages) > 1:
@@ -39,7 +40,8 @@ def read_text(draft: Draft, path: Path, name: str) -> DocumentLines:
 
 def walk_text(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
     """Yield (place, text) of every line."""
-    return all_lines(draft, path, name)
+    with path.open(encoding=draft.reading.encoding, errors="replace", newline="\n") as file:
+        yield from ((f"{name}:{number}", line) for number, line in enumerate(file, start=1))
 
 
 def _trimmed(page: list[Line]) -> list[Line]:

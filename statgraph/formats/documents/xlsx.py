@@ -3,8 +3,8 @@ own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import date, datetime
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from statgraph.errors import reason_of
@@ -12,6 +12,7 @@ from statgraph.extras import require
 from statgraph.formats.documents.office import is_readable
 from statgraph.formats.tables import NEEDED_COLUMNS, PlacedRecords, draft_records, draft_tables, records_of_rows
 from statgraph.law.draft import Draft, SourceFormat
+from statgraph.law.lines import table_value
 
 MAX_COLUMNS = 200
 _Rows = list[tuple[str, list[str]]]
@@ -27,8 +28,9 @@ def draft_xlsx(draft: Draft, source: Path) -> None:
     require("documents", "openpyxl")
 
     def read(path: Path, table: str) -> PlacedRecords:
-        sheets = _sheets(draft, path)
-        return records_of_rows(draft, table, next(iter(sheets.values()), []))
+        first, *others = _sheets(draft, path).items() or [("", [])]
+        _leave_out(draft, others)
+        return records_of_rows(draft, table, first[1])
 
     if source.is_dir():
         return draft_tables(draft, source, ".xlsx", read)
@@ -38,13 +40,20 @@ def draft_xlsx(draft: Draft, source: Path) -> None:
     if "articles" not in chosen and sheets:
         first = next(iter(sheets))
         chosen = {"articles": sheets[first], **chosen}
-        others = [name for name in sheets if name != first and name.strip().casefold() not in chosen]
-        draft.left_out += [f"sheet '{name}' ({len(sheets[name]):,} rows)" for name in others]
+    _leave_out(
+        draft, [(name, rows) for name, rows in sheets.items() if not any(rows is one for one in chosen.values())]
+    )
     if chosen:
         tables = {table: records_of_rows(draft, table, rows) for table, rows in chosen.items()}
         draft_records(draft, tables, source.name)
     elif not draft.problem_count:
         draft.add_problem(source.name, "holds no filled cell; name the columns on its first row")
+
+
+def _leave_out(draft: Draft, sheets: Iterable[tuple[str, _Rows]], rule: str = "sheets without a table") -> None:
+    for name, rows in sheets:
+        draft.left_out.append(f"sheet '{name}' ({len(rows):,} rows)")
+        draft.leave_out_cells(rule, chain.from_iterable(cells for _, cells in rows))
 
 
 def _sheets(draft: Draft, path: Path) -> dict[str, _Rows]:
@@ -59,13 +68,17 @@ def _sheets(draft: Draft, path: Path) -> dict[str, _Rows]:
         sheets = {
             sheet.title: list(_rows(sheet, path.name if len(names) == 1 else f"{path.name}[{sheet.title}]"))
             for sheet in workbook.worksheets
-            if sheet.sheet_state == "visible"
         }
+        hidden = {sheet.title for sheet in workbook.worksheets if sheet.sheet_state != "visible"}
         workbook.close()
     except Exception as error:  # openpyxl raises what the XML makes it raise
         draft.add_problem(path.name, f"cannot be read as .xlsx ({reason_of(error)}); save it again")
         return {}
-    return {name: rows for name, rows in sheets.items() if rows}
+    sheets = {name: rows for name, rows in sheets.items() if rows}
+    for place, cells in chain.from_iterable(sheets.values()):
+        draft.read_cells(place, cells)
+    _leave_out(draft, [(name, rows) for name, rows in sheets.items() if name in hidden], "hidden sheets")
+    return {name: rows for name, rows in sheets.items() if name not in hidden}
 
 
 def _rows(sheet, name: str) -> Iterator[tuple[str, list[str]]]:  # type: ignore[no-untyped-def]
@@ -82,12 +95,9 @@ def _rows(sheet, name: str) -> Iterator[tuple[str, list[str]]]:  # type: ignore[
 
 
 def _text(value: object) -> str:
+    value = table_value(value)
     if value is None:
         return ""
-    if isinstance(value, datetime) and not (value.hour or value.minute or value.second):
-        value = value.date()
-    if isinstance(value, date | datetime):
-        return value.isoformat()
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(value).strip()

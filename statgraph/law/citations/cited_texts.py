@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from statgraph.law.citations.code_mentions import CodeMentions, plain_title
+from statgraph.law.citations.code_mentions import CodeMentions, plain_title, volume_of
 from statgraph.law.citations.grammar import Grammar, Table, grammar_of, tables, words_pattern
-from statgraph.law.citations.numbering import NumberList
+from statgraph.law.citations.numbering import LOOK_BACK, NumberList
 
 _LOOK_AHEAD = 120  # characters after a number in which its code is named
 _LOOK_BACK = 40
@@ -69,7 +69,38 @@ class CitedTexts:
     """
 
     def __init__(self, codes: Iterable[str]):
+        codes = list(codes)
         self._mentions = CodeMentions(codes)
+        self._has_volumes = any(map(volume_of, codes))
+
+    def volume(self, text: str, numbers: NumberList, code: str | None) -> tuple[str | None] | tuple[()]:
+        """Return the code of the numbered volume that stands beside numbers, None if that is not in the corpus: "42
+        U.S.C. § 1983", "section 1983 of title 42"; () where none does.
+
+        Args:
+            text: the whole text.
+            numbers: of articles in it.
+            code: the code that the text belongs to, "" for a question.
+        """
+        grammar = numbers.grammar
+        if grammar.number_first:
+            return ()
+        start = max(0, numbers.start - LOOK_BACK)
+        named = grammar.volume_before.search(text, start, numbers.start) or grammar.volume_behind.match(
+            text, numbers.end
+        )
+        if named is None:
+            return ()
+        mentions = self._mentions.find(named["volume"])
+        if mentions:
+            own = volume_of(code or "")
+            codes = mentions[0].codes
+            alike = [of for of in codes if own and (volume := volume_of(of)) and volume.collection == own.collection]
+            of = alike or codes
+            return (of[0] if len(of) == 1 else None,)
+        # "title 2" may be a part of the law itself.
+        is_volume = any(named.groupdict().get(name) for name in ("collection", "behind"))
+        return (None,) if is_volume or (self._has_volumes and (not code or volume_of(code))) else ()
 
     def named(self, text: str, numbers: NumberList, *, code: str | None, last: str | None) -> str | None:
         """Return the code that the words beside numbers name; its own where they name none, None for another text.
@@ -81,10 +112,12 @@ class CitedTexts:
             last: the code of the reference before, None where that was to a text that is not in the corpus.
         """
         grammar = numbers.grammar
-        if grammar.number_first is not None:
+        if grammar.number_first:
             before = text[max(0, numbers.start - _LOOK_BACK) : numbers.start]
             return self._named_before(before, grammar.number_first, code, last)
-        after = text[numbers.end : numbers.end + _LOOK_AHEAD]
+        part = grammar.volume_behind.match(text, numbers.end)  # no volume of a collection, but a title of the law
+        end = part.end() if part else numbers.end
+        after = text[end : end + _LOOK_AHEAD]
         if grammar.own.match(after):
             return code
         if grammar.thereof.match(after):

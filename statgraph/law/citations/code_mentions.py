@@ -8,8 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import islice
+from typing import NamedTuple
 
 from statgraph.law.citations.grammar import all_words, plain_word, tables, words_pattern
+from statgraph.law.citations.numbers import with_carets
 
 _CHINESE = "㐀-鿿"
 _TOKEN = re.compile(rf"[{_CHINESE}]|(?:[^\W\d_]\.){{2,}}|[^\W_{_CHINESE}]+\.?")
@@ -48,9 +50,9 @@ class CodeMentions:
     """Finds the codes that a text mentions.
 
     A code is mentioned by its title, with or without small words, its year, its number and date, and 中华人民共和国; by
-    its number ("Ley 7/2015"); by what stands before or within brackets in it; by the part before "and" ("Code rural"
-    for "Code rural et de la pêche maritime"); by its initials ("CSS", "k.c."); by its words cut with a full stop
-    ("C. trav.").
+    its number ("Ley 7/2015", "42 U.S.C."); by what stands before or within brackets in it; by the part before "and"
+    ("Code rural" for "Code rural et de la pêche maritime"); by its initials ("CSS", "k.c."); by its words cut with a
+    full stop ("C. trav.").
 
     Args:
         codes: the titles of the corpus' codes.
@@ -60,10 +62,11 @@ class CodeMentions:
         self._initials: dict[str, list[str]] = {}
         self._codes: dict[_Form, list[str]] = {}
         codes = list(codes)
+        volumes = _volume_forms(codes)
         titled = {_plain_words(code): code for code in reversed(codes)}
         for code in codes:
             endings = _endings_of(code)
-            for form in _forms(code):
+            for form in _forms(code) | set(map(_plain_words, volumes.get(code, ()))):
                 if titled.get(form, code) == code:  # another's whole title is no short form of this one
                     self._codes.setdefault((tuple(_stem(word, endings) for word in form), endings), []).append(code)
             initials = "".join(word.plain[0] for word in _words(_short(code)))
@@ -139,6 +142,48 @@ def _forms(code: str) -> set[tuple[str, ...]]:
     return {form for form in (*forms, *(part for part in parts if len(part) > 1)) if form}
 
 
+class Volume(NamedTuple):
+    """A code that is a numbered volume of a collection of laws.
+
+    Attributes:
+        name: "Title 42".
+        number: "42".
+        collection: the names of the collection, () where the title of the code does not say which.
+    """
+
+    name: str
+    number: str
+    collection: tuple[str, ...]
+
+    def forms(self, collections: Iterable[Sequence[str]]) -> Iterator[str]:
+        """Yield the ways to name it as a volume of any of the collections, or of its own: "42 U.S.C."."""
+        for name in self.collection or (name for names in collections for name in names):
+            yield from (f"{self.number} {name}", f"{self.name} {name}")
+
+
+@lru_cache(maxsize=1 << 16)
+def volume_of(code: str) -> Volume | None:
+    """Return the volume that a code is, None if it is none."""
+    for table in tables().values():
+        found = re.search(rf"\b{words_pattern(table.get('volume', ()))}\s+(\d+[A-Z]?)\b", code)
+        if found:
+            named = (names for names in table["collections"] if re.search(rf"\b{words_pattern(names)}", code))
+            return Volume(found[0], found[1], tuple(next(named, ())))
+    return None
+
+
+def _volume_forms(codes: Iterable[str]) -> dict[str, list[str]]:
+    """Return the ways to name each code that is a volume. One that does not say of which collection is of any that has
+    no other volume of that number."""
+    volumes = {code: volume for code in codes if (volume := volume_of(code))}
+    collections = [names for table in tables().values() for names in table.get("collections", ())]
+    taken = {form for volume in volumes.values() if volume.collection for form in volume.forms(())}
+    return {
+        code: [volume.name, *(form for form in volume.forms(collections) if volume.collection or form not in taken)]
+        for code, volume in volumes.items()
+    }
+
+
 def _short(code: str) -> str:
     """Return a title without what is in brackets, without numbers and dates."""
     return _NUMBER_OR_DATE.sub(" ", _BRACKET.sub("", code))
@@ -159,7 +204,7 @@ def _words(text: str) -> Iterator[_Word]:
 @lru_cache(maxsize=1 << 16)
 def plain_title(title: str) -> str:
     """Return a title without case, accents and punctuation."""
-    return " ".join(re.findall(r"[^\W_]+", plain_word(title)))
+    return " ".join(re.findall(r"[^\W_]+", plain_word(with_carets(title))))
 
 
 @cache

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -72,11 +72,16 @@ def _branches(words: Iterable[tuple[str, ...]]) -> str:
     return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
 
 
+def words_under(table: Table, key: str) -> list[str]:
+    """Return the words that a table has under a key, in groups or not."""
+    return [word for value in table.get(key, ()) for word in ([value] if isinstance(value, str) else value)]
+
+
 def all_words(*keys: str) -> dict[str, tuple[str, ...]]:
     """Return the words that the tables have under any of the keys, in plain letters, with the languages of each."""
     found: dict[str, dict[str, None]] = {}
     for name, table in tables().items():
-        for word in (word for key in keys for word in table.get(key, ())):
+        for word in (word for key in keys for word in words_under(table, key)):
             found.setdefault(plain_word(word), {})[name] = None
     return {word: tuple(names) for word, names in found.items()}
 
@@ -88,9 +93,11 @@ class Grammar:
         languages: whose they are.
         first: a number and the parts of the article that it names, with the groups of `digits_pattern`, `letters`,
             `roman`, and `ordinal`; `next` another of the same list, with `through` where it ends a range.
-        joined: what may stand between two references of one list.
+        joined: what may stand between two references of one list; `listed`, a number behind that.
         own: words for the law that the text is in; `same`, for one named before, with its `noun`.
         thereof: a word for the law named before, alone.
+        volume_before: a numbered volume of a collection of laws that ends where a number begins ("42 U.S.C."), with
+            the groups `volume`, and `collection` or `behind` where that is named; `volume_behind`, one behind a number.
         interrupted: a preposition that waits for its law ("of, and Schedule 1 to,").
         named: what stands before the name of a law; `direct`, before a name that follows the number at once.
         other: the beginning of a law's name; `other_direct`, of one that follows the number at once; `law`, anywhere.
@@ -99,27 +106,33 @@ class Grammar:
     def __init__(self, languages: tuple[str, ...], *, sign: bool):
         self.languages, self._sign = languages, sign
         self._tables = [tables()[language] for language in languages]
-        self.number_first = next((table for table in self._tables if "before_number" in table), None)
-        if self.number_first is not None:
+        self.number_first = _merged([table for table in self._tables if "before_number" in table])
+        if self.number_first:
             self.first, self.next, self.joined = _number_first_patterns(self.number_first)
             return
         and_, to = self._any("and"), rf"(?:{self._any('to')}|[–—])"
-        ordinal = self._any("ordinals", "more_ordinals")
+        tens = self._any("tens")
+        ordinal = rf"(?:{tens}[\s-]+)*{self._any('tens', 'ordinals', 'more_ordinals')}"
+        numbered = rf"(?:{tens}[\s-]+)*{self._any('tens', 'ordinals', 'single')}"
         behind = self._any("part_behind", dot=True)
         rest = self._rest(rf"(?:,\s*{and_}|,|{and_}|{to})", ordinal, behind)
-        others = rf"(?P<roman>{ROMAN})|(?P<ordinal>{self._any('ordinals', 'single')})(?!\s*{behind})"
+        others = rf"(?P<roman>{ROMAN})|(?P<ordinal>{numbered})(?!\s*{behind})"
+        volume = rf"(?!\s*{self._any('collections')})"  # the 42 of "section 1 and 42 U.S.C. 1983"
         opening = rf"\s*(?:{self._any('from')}\s*)?(?:{self._any('number_sign', dot=True)}\s*)?"
-        self.first = re.compile(rf"{opening}(?:(?P<letters>{LETTERS})?{self._digits(degree=True)}|{others}){rest}")
+        self.first = re.compile(
+            rf"{opening}(?:(?P<letters>{LETTERS})?{self._digits(degree=True)}|{others}){volume}{rest}"
+        )
         again = rf"(?:(?:[^\W\d_]{{1,4}}(?:['’]|\s+))?(?:§+|{self._any('article', 'section', dot=True)})\s*)?"
         # Not across a comma: "à l'article 3, à l'article 5" is no range.
         join = rf"\s*+(?:(?P<through>{to}\s*{again}|,\s*{to})|,\s*{and_}|,|;(?!\s*\n)|{and_})\s*"  # not "; 3."
-        number = rf"(?:(?P<letters>{LETTERS})?{self._digits(degree=False)}(?!\s?°)|{others})"
+        number = rf"(?:(?P<letters>{LETTERS})?{self._digits(degree=False)}(?!\s?°)|{others}){volume}"
         self.next = re.compile(join + number + rest)
         self.joined = re.compile(rf"\s*(?:{and_}|{to}|,)\s*")
+        self.listed = re.compile(rf"\s*(?:,\s*{and_}|,|{and_})\s*(?P<digits>\d+)(?P<letter>[a-z]?)(?!\s?[°ºª)])")
         self._compile_laws()
 
     def _any(self, *keys: str, dot: bool = False) -> str:
-        words = [word for table in self._tables for key in keys for word in table.get(key, ())]
+        words = [word for table in self._tables for key in keys for word in words_under(table, key)]
         return words_pattern(
             (word for word in words if not (self._sign and "§" in word)),
             ending=rf"(?:\.|{_WORD_END})" if dot else _WORD_END,
@@ -163,7 +176,8 @@ class Grammar:
             rf"{one}\s*{place}",
             rf"(?:{roman}\.?{symbol})(?:\s?(?:,|et|à|ou)?\s?{symbol})*",
             self._any("following", dot=True),
-            rf"{self._any('of')}\s*(?:(?:{ordinal}\s)?{division}\s{numeral}|{ordinal}\s{division})",
+            rf"{self._any('of')}\s*(?!{self._any('volume')}\s\d)"
+            rf"(?:(?:{ordinal}\s)?{division}\s{numeral}|{ordinal}\s{division})",
         )
         return rf"(?:(?:[^\S\n]*+,)?[^\S\n]*+(?:{'|'.join(parts)}))*"
 
@@ -177,6 +191,11 @@ class Grammar:
         self.own = re.compile(rf"\s*,?\s*{self._any('own')}")
         self.same = re.compile(rf"\s*,?\s*{self._any('same')}\s*(?P<noun>[\w\-]+)")
         self.code_noun = re.compile(self._any("code_nouns"))
+        of_collection = rf",?\s*(?:of\s+(?:the\s+)?)?{self._any('collections')}"
+        volume = rf"{self._any('volume')}\s+\d+[A-Z]?\b"
+        self.volume_behind = re.compile(rf"\s*,?\s*(?:{of}\s*)?(?P<volume>{volume}(?P<collection>{of_collection})?)")
+        named = rf"{volume}(?P<collection>{of_collection})?|\d+[A-Z]?(?P<behind>{of_collection})"
+        self.volume_before = re.compile(rf"(?<![\w.-])(?P<volume>{named})\s*,?\s*$")
         self.thereof = re.compile(rf"\s*{self._any('thereof')}")
         self.interrupted = re.compile(rf"\s*{of},")
         self.named = re.compile(rf"\s*,?\s*{of}\s*(?=\w)")
@@ -188,6 +207,26 @@ class Grammar:
         self.law = re.compile(rf"(?<![\w'’-])(?!(?i:{own})\b)(?:{first}|{last}|{self._any('abbreviations')}|{title})")
         self.other_direct = re.compile(rf"{first}|{last}|{abbreviation}|{title}")
 
+    def ordinal_value(self, words: str) -> str:
+        """Return the number of an ordinal, "" if it has none: "trigésima segunda" is 32."""
+        pattern, values = self._ordinals
+        stems = list(pattern.finditer(plain_word(words)))
+        return str(sum(values[stem[0]] for stem in stems)) if stems and not stems[0].start() else ""
+
+    @cached_property
+    def _ordinals(self) -> tuple[re.Pattern[str], dict[str, int]]:
+        """Return a pattern of the stems of ordinals in plain letters, the longest first, and the number of each."""
+        values: dict[str, int] = {}
+        stems: dict[str, str] = {}
+        for table in self._tables:
+            forms = [*enumerate(table.get("ordinals", ()), start=1), *((1, word) for word in table.get("single", ()))]
+            forms += [(10 * tens, word) for tens, word in enumerate(table.get("tens", ()), start=1)]
+            for value, word in forms:
+                stem = plain_word(word).rstrip("*")
+                values.setdefault(stem, value)
+                stems[stem] = re.escape(stem) + END * ("*" not in word)
+        return re.compile("|".join(stems[stem] for stem in sorted(stems, key=len, reverse=True)) or _NEVER), values
+
     def _listed(self, key: str) -> list[str]:
         return [word for table in self._tables for word in table.get(key, ())]
 
@@ -198,23 +237,27 @@ def grammar_of(languages: tuple[str, ...], *, sign: bool = False) -> Grammar:
     return Grammar(languages, sign=sign)
 
 
-@cache
-def ordinal_values() -> list[tuple[re.Pattern[str], int]]:
-    """Return a pattern of each ordinal of all languages, in plain letters, with its number."""
-    found = []
-    for table in tables().values():
-        numbered = [*enumerate(table.get("ordinals", ()), start=1), *((1, word) for word in table.get("single", ()))]
-        found += [(re.compile(words_pattern([plain_word(word)])), number) for number, word in numbered]
-    return found
+def _merged(found: Iterable[Table]) -> Table:
+    """Return tables as one, each key with the values of all."""
+    merged: dict[str, Any] = {}
+    for table in found:
+        for key, values in table.items():
+            if key in merged and not isinstance(values, str):
+                values = merged[key] | values if isinstance(values, dict) else [*merged[key], *values]
+            merged[key] = values
+    return merged
 
 
 def _number_first_patterns(table: Table) -> tuple[re.Pattern[str], ...]:
-    """Return the patterns of a number behind its sign, of the next, with the groups `numeral`, `unit` and `branch`, and
-    of what stands between two references."""
+    """Return the patterns of a number behind its sign, of the next, with the groups `numeral`, `inner`, `unit` and
+    `branches`, and of what stands between two references."""
     sign, unit = table["before_number"], "|".join(table["article"])
-    number = rf"[{''.join((*table['digits'], *table['units']))}\d]+"
+    number, branch = rf"[{''.join((*table['digits'], *table['units']))}\d]+", "|".join(table["branch"])
     to, and_ = (words_pattern(table[key]) for key in ("to", "and"))
     part = rf"(?:\s*(?:{to}|{and_})?\s*{sign}?\s*[（(]?\s*{number}\s*[)）]?\s*(?:{'|'.join(table['part'])}))*"
-    item = rf"\s*(?P<numeral>{number})\s*(?:(?P<unit>{unit})(?:{table['branch']}(?P<branch>{number}))?{part})?"
+    # "第190-1條" is "第190條之1".
+    inner = rf"(?:\s*(?:-|{branch})\s*(?P<inner>{number})(?=\s*(?:{unit})))?"
+    branches = rf"(?P<branches>(?:\s?(?:{branch})\s?{number})*)"
+    item = rf"\s*(?P<numeral>{number}){inner}\s*(?:(?P<unit>{unit}){branches}{part})?"
     following = rf"\s*(?:(?P<through>{to})|{and_})\s*{sign}?{item}"
     return re.compile(item), re.compile(following), re.compile(rf"\s*(?:{to}|{and_})\s*")

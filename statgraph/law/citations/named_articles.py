@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from statgraph.law.citations.code_mentions import CodeMentions, Mention, plain_title, small_words
+from statgraph.law.citations.grammar import tables
 from statgraph.law.citations.numbering import ALOUD, ARTICLE, SECTION
-from statgraph.law.citations.numbers import LETTERS, article_number, digits_pattern
+from statgraph.law.citations.numbers import LETTERS, article_number, digits_pattern, with_plain_hyphens
 from statgraph.law.citations.references import Reference, ReferenceFinder
 from statgraph.law.titles import NEARLY_ALL
 
@@ -26,6 +27,7 @@ _UNMISTAKABLE = re.compile(rf"(?<![\w.-])(?={LETTERS}(?:\d+-\d|\d{{3}})){_NUMBER
 _NUMBERS = re.compile(rf"(?<!\w){_NUMBER}(?:{_JOIN}{_NUMBER})*(?!\w)")
 _SECTION_HEADING = re.compile(r"\W*section\s+(\d+)", re.IGNORECASE)
 _KEPT = re.compile(r"[^ºª°⁰¹²³⁴-⁹]+")  # which NFKC would make letters and digits
+_IN_BRACKETS = re.compile(r"(\d+)\((\d{1,2})\)")
 _NEAR = 20  # characters between a number and the short name of its code: "5, deuxième alinéa, CSS"
 
 
@@ -70,7 +72,7 @@ class NamedArticles:
         for reference, own, mentioned in self._references(question):
             named = [row for code in own or mentioned for row in self._finder.rows_of(reference, code)]
             best.update(dict.fromkeys(named))
-            if named or not own:
+            if (named or not own) and not reference.is_exact:
                 others.update(dict.fromkeys(self._rows_anywhere(reference)))
         return np.fromiter(best | others, dtype=np.int64)
 
@@ -103,6 +105,7 @@ class NamedArticles:
         """Yield the references of a question to texts of the corpus, each with the codes that stand with it and those
         that the question mentions anywhere."""
         said = self._in_the_spelling_of_law(question)
+        said = _with_signs(said, self._mentions.find(said))
         said = _as_article(said, self._mentions.find(said))
         mentions = self._mentions.find(said)
         mentioned = [code for mention in mentions for code in mention.codes]
@@ -126,8 +129,9 @@ class NamedArticles:
         """Return a question with capitals before numbers and "article" before unmistakable ones: for "l1234-1". With
         `known`, before those alone that look like the number of an article."""
         said = _KEPT.sub(lambda part: unicodedata.normalize("NFKC", part[0]), unicodedata.normalize("NFC", question))
-        said = re.sub("[\u2010-\u2012\u2212]", "-", said)
+        said = with_plain_hyphens(said)
         said = re.sub(r"(?<!\w)(ss?)(?=\d)", r"\1.", said, flags=re.IGNORECASE)
+        said = _IN_BRACKETS.sub(self._raised, said)
         said = _SMALL_LETTERS.sub(lambda match: match[0].upper(), said)
 
         def as_article(match: re.Match[str]) -> str:
@@ -138,10 +142,28 @@ class NamedArticles:
 
         return _UNMISTAKABLE.sub(as_article, said)
 
+    def _raised(self, number: re.Match[str]) -> str:
+        """Return "22^1" for "22(1)" where an article has that number."""
+        raised = f"{number[1]}^{number[2]}"
+        return raised if raised in self._rows_with else number[0]
+
 
 def _shape(key: str) -> str:
     """Return a number with a 0 for each run of digits: "L1234-1" has the shape "L0-0"."""
     return re.sub(r"\d+", "0", key)
+
+
+def _with_signs(said: str, mentions: Sequence[Mention]) -> str:
+    """Return a question with the sign before numbers right behind a code that lack it: 民法第190條 for 民法190條."""
+    for table in tables().values():
+        if "before_number" in table:
+            unsigned = re.compile(
+                rf"\s*[\d{''.join((*table['digits'], *table['units']))}]+\s*(?:{'|'.join(table['article'])})"
+            )
+            for mention in reversed(mentions):
+                if unsigned.match(said, mention.end):
+                    said = said[: mention.end] + table["before_number"] + said[mention.end :]
+    return said
 
 
 def _as_article(said: str, mentions: Sequence[Mention]) -> str:

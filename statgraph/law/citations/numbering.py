@@ -11,13 +11,20 @@ from typing import NamedTuple
 from statgraph.law.citations.grammar import (
     Grammar,
     Table,
+    all_words,
     grammar_of,
-    ordinal_values,
     plain_word,
     tables,
     words_pattern,
 )
-from statgraph.law.citations.numbers import LETTERS, article_number, digits_pattern, numeral_value, roman_value
+from statgraph.law.citations.numbers import (
+    LETTERS,
+    article_number,
+    digits_pattern,
+    numeral_value,
+    roman_value,
+    with_plain_hyphens,
+)
 
 # What the tables' words for an article call it; other numbered parts of a law are called by their own first word.
 ARTICLE, SECTION, SHORT, ALOUD = "article", "section", "section_short", "section_aloud"
@@ -25,6 +32,10 @@ ARTICLE, SECTION, SHORT, ALOUD = "article", "section", "section_short", "section
 INNER, INNER_SECTION = "inner", "inner_section"
 MAIN_UNITS = frozenset((ARTICLE, SECTION, SHORT, ALOUD, INNER, INNER_SECTION))
 _WITH_ITS_PART = re.compile(r"\s*\d+(?:\.\d+)*[A-Z]?\(\d")
+LOOK_BACK = 60  # characters before a number in which the volume of a collection is named
+DASHES = "–—"
+_DASHED = re.compile(r"(?<!\w)(\d+)(\w*)[–—](\d+)")
+_MOST_PARTS = 9  # of an article, nearly always
 _WORD_BEFORE = re.compile(r"[^\W\d_]+\s+$")
 _NUMBER_IN_TITLE = re.compile(
     rf"(?:(?P<word>[^\W\d_]{{2,}}\.?)\s*)?(?P<letters>{LETTERS})?"
@@ -33,10 +44,12 @@ _NUMBER_IN_TITLE = re.compile(
 
 
 class Number(NamedTuple):
-    """A number in the forms of `article_number` to look for it by, the best first; `through` if it ends a range."""
+    """A number in the forms of `article_number` to look for it by, the best first; `through` if it ends a range, with
+    `dashed` if it stands right behind a dash, so that it may go on the one before: "1395w–4"."""
 
     keys: tuple[str, ...]
     through: bool = False
+    dashed: bool = False
 
 
 class NumberList(NamedTuple):
@@ -87,6 +100,7 @@ class NumberReader:
 
     def lists(self, text: str) -> Iterator[NumberList]:
         """Yield the numbers of a text, in its order."""
+        text = with_plain_hyphens(text)
         word = self._pattern.search(text)
         while word is not None:
             found = self._beside(text, word)
@@ -96,6 +110,7 @@ class NumberReader:
 
     def number_of(self, title: str) -> TitleNumber | None:
         """Return the number with which a title begins, behind a word for an article or before one."""
+        title = _DASHED.sub(_as_hyphen, with_plain_hyphens(title))
         first_word = re.match(r"[^\W\d_]*\s*", title)
         assert first_word is not None  # it may be empty
         word = self._pattern.match(title) or self._pattern.match(title, first_word.end())
@@ -110,26 +125,45 @@ class NumberReader:
         """Return the numbers behind a word, or the ordinal before one ("Erster Abschnitt")."""
         met = self._met.get(word[0])
         if met is None:
-            known = self._words[plain_word(word[0]).rstrip(". ")]
+            known = self._words[_plain_form(word[0])]
             met = self._met[word[0]] = known.unit, grammar_of(known.languages, sign="§" in word[0])
         unit, grammar = met
         start = word.start()
-        if grammar.number_first is not None:
+        if _plain_form(word[0]) in _forms_of("collections"):
+            before = grammar.volume_before.search(text[max(0, start - LOOK_BACK) : word.end()])
+            numbers, end = _numbers_behind_unit(text, word.end(), grammar) if before else ([], word.end())
+            return NumberList(tuple(numbers), unit, word.end(), end, grammar)
+        if grammar.number_first:
             numbers, end = _numbers_before_unit(text, word.end(), grammar, grammar.number_first)
         elif unit not in (INNER, INNER_SECTION) or _WITH_ITS_PART.match(text, word.end()):
-            numbers, end = _numbers_behind_unit(text, word.end(), grammar)
+            several = _plain_form(word[0]) in _forms_of("several")
+            numbers, end = _numbers_behind_unit(text, word.end(), grammar, several=several)
+            if several and len(numbers) == 1:  # the others may have been read as parts of this one
+                numbers, end = _numbers_behind_unit(text, word.end(), grammar, several=True, most_parts=0)
         else:
             numbers, end = [], word.end()
         if not numbers and unit not in MAIN_UNITS:
             before = _WORD_BEFORE.search(text, max(0, start - 20), start)
-            value = before and _ordinal_value(before[0].strip())
+            value = before and grammar.ordinal_value(before[0].strip())
             if before and value:
                 numbers, start = [Number((value,))], before.start()
         return NumberList(tuple(numbers), unit, start, end, grammar)
 
 
-def _numbers_behind_unit(text: str, at: int, grammar: Grammar) -> tuple[list[Number], int]:
-    """Return the numbers from a place on, and where they end."""
+def _as_hyphen(number: re.Match[str]) -> str:
+    """Return a number in a title with a hyphen for a dash, but for a range: "1395w–4", and not "12–14"."""
+    is_range = not number[2] and int(number[1]) < int(number[3])
+    return number[0] if is_range else f"{number[1]}{number[2]}-{number[3]}"
+
+
+def _numbers_behind_unit(
+    text: str, at: int, grammar: Grammar, *, several: bool = False, most_parts: int = _MOST_PARTS
+) -> tuple[list[Number], int]:
+    """Return the numbers from a place on, and where they end.
+
+    Of `several` articles, behind one with a number above `most_parts` a still higher number in a list of its parts is
+    the next article: the 140 of "§§ 138 Abs. 1 Nr. 2 bis 4, 140".
+    """
     match = grammar.first.match(text, at)
     numbers: list[Number] = []
     letters, in_digits = "", match is not None and match["digits"] is not None
@@ -140,13 +174,30 @@ def _numbers_behind_unit(text: str, at: int, grammar: Grammar) -> tuple[list[Num
             letters = own or letters
             keys = [letters + digits + match["loose"]] if match["loose"] else []
             keys += [letters + digits] if own or not letters else [letters + digits, digits]
-            numbers.append(Number(tuple(map(article_number, keys)), through))
+            dashed = through and text[at] in DASHES and match.start("digits") == at + 1
+            numbers.append(Number(tuple(map(article_number, keys)), through, dashed))
         else:
-            value = str(roman_value(match["roman"])) if match["roman"] else _ordinal_value(match["ordinal"])
+            value = str(roman_value(match["roman"])) if match["roman"] else grammar.ordinal_value(match["ordinal"])
             numbers.append(Number((value,), through))
         at = match.end()
+        if in_digits and (several or len(numbers) > 1):
+            at = _end_of_parts(match, grammar, most_parts)
         match = grammar.next.match(text, at)
     return numbers, at
+
+
+def _end_of_parts(match: re.Match[str], grammar: Grammar, most_parts: int) -> int:
+    """Return where the parts of an article end, in a match of its number with them."""
+    article = re.match(r"\d+", match["digits"])
+    assert article is not None  # a number begins with a digit
+    number = int(article[0])
+    for listed in (
+        grammar.listed.finditer(match.string, match.end("digits"), match.end()) if number > most_parts else ()
+    ):
+        before = match.string[match.end("digits") : listed.start()]
+        if (int(listed["digits"]), listed["letter"]) > (number, "") and before.count("(") == before.count(")"):
+            return listed.start()
+    return match.end()
 
 
 def _numbers_before_unit(text: str, at: int, grammar: Grammar, table: Table) -> tuple[list[Number], int]:
@@ -156,8 +207,12 @@ def _numbers_before_unit(text: str, at: int, grammar: Grammar, table: Table) -> 
     read, end = 0, at
     match = grammar.first.match(text, at)
     while match is not None:
-        key = numeral_value(match["numeral"], digits, units)
-        key += f"-{numeral_value(match['branch'], digits, units)}" if match["branch"] else ""
+        parts = [
+            match["numeral"],
+            match["inner"],
+            *re.split(f"[^{''.join((*digits, *units))}\\d]+", match["branches"] or ""),
+        ]
+        key = "-".join(numeral_value(part, digits, units) for part in parts if part)
         numbers.append(Number((key,), bool(numbers) and match["through"] is not None))
         if match["unit"]:
             read, end = len(numbers), match.end()
@@ -171,7 +226,9 @@ def title_numbers(titles: Sequence[str], codes: Sequence[str]) -> list[TitleNumb
     It stands behind a word for an article, or the word that most titles of the code have before their numbers, if any.
     """
     reader = NumberReader(known.unit for known in _known_words().values())
+    volume = _volume_in_title()
     begun = [re.sub(r"^[^\w§]+", "", title.removeprefix(code)) for title, code in zip(titles, codes, strict=True)]
+    begun = [title[match.end() :] if (match := volume.match(title)) else title for title in begun]
     numbers = [reader.number_of(title) for title in begun]
     others = [None if number else _NUMBER_IN_TITLE.match(title) for title, number in zip(begun, numbers, strict=True)]
     words = [match and _own_word(match) for match in others]
@@ -181,6 +238,13 @@ def title_numbers(titles: Sequence[str], codes: Sequence[str]) -> list[TitleNumb
             number = (match["letters"] or "") + match["digits"] + match["added"]
             numbers[row] = TitleNumber(article_number(number), word)
     return numbers
+
+
+@cache
+def _volume_in_title() -> re.Pattern[str]:
+    """Return a pattern of the volume with which a title may begin: the "18 U.S.C." of "18 U.S.C. § 1028"."""
+    names = words_pattern(all_words("collections"))
+    return re.compile(rf"\d+[A-Z]?\s{names}\s*(?=[§\d])")
 
 
 def _own_word(match: re.Match[str]) -> str | None:
@@ -196,12 +260,25 @@ def _known_words(but: frozenset[str] = frozenset()) -> dict[str, _UnitWord]:
         groups = [(unit, table[unit]) for unit in MAIN_UNITS if unit in table]
         if "before_number" in table:
             groups = [(ARTICLE, [table["before_number"]])]
+        groups += [(SECTION, forms) for forms in table.get("collections", ())]
         groups += [(plain_word(forms[0]), forms) for forms in table.get("others", ())]
         for unit, spelled in ((unit, word) for unit, forms in groups if unit not in but for word in forms):
-            plain = plain_word(spelled).rstrip(".")
+            plain = _plain_form(spelled)
             known = found.get(plain, _UnitWord(unit, (), ()))
             found[plain] = _UnitWord(known.unit, (*known.languages, language), (*known.spelled, spelled))
     return found
+
+
+@cache
+def _plain_form(word: str) -> str:
+    """Return a word for a part of a law in plain letters, without the blanks and full stops that a text may add."""
+    return " ".join(re.sub(r"(?<=\.)\s+", "", plain_word(word)).split()).rstrip(".")
+
+
+@cache
+def _forms_of(key: str) -> frozenset[str]:
+    """Return the words that any table has under a key, as `_plain_form` does."""
+    return frozenset(map(_plain_form, all_words(key)))
 
 
 @cache
@@ -221,10 +298,3 @@ def _any_word(words: Iterable[str]) -> re.Pattern[str]:
     ]
     letters = "".join(letter + letter.upper() for letter in by_letter)
     return re.compile(rf"[{letters}](?:(?<![^\W_].)|(?<![A-Za-zÀ-ɏ]))(?:{'|'.join(branches)})")
-
-
-@cache
-def _ordinal_value(word: str) -> str:
-    """Return the number of an ordinal, "" if it has none."""
-    plain = plain_word(word)
-    return next((str(value) for pattern, value in ordinal_values() if pattern.fullmatch(plain)), "")

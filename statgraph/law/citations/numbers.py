@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
+_HYPHENS = "\u2010\u2011\u2012\u2212\uff0d"
 LETTERS = r"(?:LO|[A-Z])\.?\s?\*{0,2}\s?"
 END = r"(?![^\W_])"  # of a word or number
 _LATIN = rf"(?i:bis|ter|qu[aá]ter|quinquies|sexies|septies|octies|nonies|novies|[a-z]*(?:decies|vicies)){END}"
@@ -33,6 +34,8 @@ def digits_pattern(*, marks: str, loose: str, bis_is_to: bool, joins: str = "", 
     own = rf"(?!(?:{'|'.join(filter(None, (marks, joins)))}){END})" if marks or joins else ""
     # "§ 12f." is § 12 and the next.
     segment = rf"\d+(?:\^\d+|{_RAISED})?(?:{_LATIN}|{own}[a-eg-z]{{1,2}}{END}|f(?![\w.])|[A-Z]{{1,3}}{END})?"
+    # "§ 1.401(k)-1" is a number; what is in brackets behind a number is a paragraph.
+    segment += r"(?:(?:\((?:[a-z]{1,3}|\d{1,2})\)){1,4}(?=-\d))?"
     mark = rf"(?:\.?(?:{marks}){END}(?!\)))?" if marks else ""
     apart = r"(?!['’]|\.\s?[a-z]|\.[A-Z]|\s+\d)"
     letter = rf"(?:-[A-Z]{{1,2}}|\s(?!{loose}{END})[A-Z]){END}{apart}"
@@ -40,10 +43,17 @@ def digits_pattern(*, marks: str, loose: str, bis_is_to: bool, joins: str = "", 
     latin = rf"(?!(?:{not_added})\s+[a-z]){latin}" if not_added else latin
     return (
         rf"(?P<digits>{segment}(?:[-.:/]{segment})*){mark}"
-        rf"(?P<added>(?:{letter})?(?:(?:-{_LATIN}|\s{latin})(?:\s[A-Z]{END}(?!['’]))?(?:\.\d+)?)?)"
+        rf"(?P<added>(?:{letter})?(?:(?:-{_LATIN}|\s{latin})(?:-\d+)?(?:\s[A-Z]{END}(?!['’]))?(?:\.\d+)?)?)"
         # "L. 12-3et" lacks a blank.
         rf"(?:(?=[^\W\d_A-Z][^\W\d_]|f{END})|{END})(?P<loose>\s{loose}{END}{apart})?"
     )
+
+
+def with_plain_hyphens(text: str) -> str:
+    """Return a text of the same length with "-" for the other hyphens of Unicode."""
+    for hyphen in _HYPHENS:
+        text = text.replace(hyphen, "-")
+    return text
 
 
 @lru_cache(maxsize=1 << 16)
@@ -51,8 +61,13 @@ def article_number(number: str) -> str:
     """Return an article number in comparable form: `R. *123-4 A` and `R123-4A` are one, `R123-4A`; `1.12` and `11.2`
     are two."""
     if not number.isascii():
-        number = re.sub(_RAISED, lambda raised: "^" + raised[0].translate(_DIGITS), number).translate(_NO_ACCENTS)
+        number = with_carets(number).translate(_NO_ACCENTS)
     return _NEITHER.sub("", number).upper()
+
+
+def with_carets(text: str) -> str:
+    """Return a text with "22^1" for "22¹", which is no 221."""
+    return re.sub(_RAISED, lambda raised: "^" + raised[0].translate(_DIGITS), text)
 
 
 _DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
@@ -76,6 +91,7 @@ def roman_numeral(number: int) -> str:
 
 def numeral_value(numeral: str, digits: Mapping[str, str], units: Mapping[str, str]) -> str:
     """Return a number below 10,000 with signs for ten, hundred, thousand: 二百三十四 and 二三四 are 234."""
+    numeral = "".join(str(int(sign)) if sign.isdecimal() else sign for sign in numeral)  # "１９０"
     if not set(numeral) & set(units):
         return "".join(digits.get(sign, sign) for sign in numeral)
     total, digit = 0, ""

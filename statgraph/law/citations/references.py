@@ -42,7 +42,8 @@ Ragged = tuple[np.ndarray, np.ndarray]  # where each row's values begin (rows + 
 class Reference(NamedTuple):
     """Numbers that a text names ("L. 1, 2 and L. 5 to L. 7"), where they stand in it, and the code that they are of.
 
-    `code` is None where they are of a text that is not in the corpus; `unit` is what the text calls them.
+    `code` is None where they are of a text that is not in the corpus; `unit` is what the text calls them; `is_exact`
+    where the number of a volume stands with them, so that no other code can be meant: "42 U.S.C. § 1983".
     """
 
     numbers: tuple[Number, ...]
@@ -50,6 +51,7 @@ class Reference(NamedTuple):
     start: int
     end: int
     code: str | None
+    is_exact: bool = False
 
 
 class PlacedText(PlacedArticle, NamedArticle, Protocol):
@@ -141,8 +143,10 @@ class ReferenceFinder:
                 amendment = amendments.pop(0)
                 within = [one for one in found if one.start >= amendment.sentence and self._exists(one)]
                 speaks_for = amendment.amended([(one.start, one.code) for one in within], speaks_for)
-            of = self._texts.named(text, numbers, code=speaks_for, last=of)
-            found.append(Reference(numbers.numbers, numbers.unit, numbers.start, numbers.end, of))
+            volume = self._texts.volume(text, numbers, speaks_for)
+            of = volume[0] if volume else self._texts.named(text, numbers, code=speaks_for, last=of)
+            joined = self._joined(numbers.numbers, of)
+            found.append(Reference(joined, numbers.unit, numbers.start, numbers.end, of, bool(volume)))
         for at in range(len(found) - 2, -1, -1):
             one, after = found[at], found[at + 1]
             if (self._asked or after.code != code) and lists[at].joins(text, after.start):
@@ -152,6 +156,17 @@ class ReferenceFinder:
                 elif one.unit == after.unit:
                     found[at : at + 2] = [after._replace(numbers=one.numbers + after.numbers, start=one.start)]
         return found
+
+    def _joined(self, numbers: tuple[Number, ...], code: str | None) -> tuple[Number, ...]:
+        """Return numbers with those as one that a dash joins, where the code, or any if it is open, has that one."""
+        joined: list[Number] = []
+        for number in numbers:
+            key = f"{joined[-1].keys[0]}-{number.keys[-1]}" if number.dashed else ""
+            if key and any(key in self._rows.get(of, ()) for of in ((code,) if code else self._rows)):
+                joined[-1] = joined[-1]._replace(keys=(key,))
+            else:
+                joined.append(number)
+        return tuple(joined)
 
     def _exists(self, reference: Reference) -> bool:
         """Return whether a reference is to another text or to an article that its code has: no "Regulations 2003"."""
@@ -167,7 +182,7 @@ class ReferenceFinder:
         found: list[int] = []
         last = None
         for number in reference.numbers:
-            rows = self._rows_with(number, kind, code)
+            rows = self._rows_with(number, kind, code, is_exact=reference.is_exact)
             if rows and number.through and last is not None and 0 < rows[0] - last <= LONGEST_RANGE:
                 found.extend(range(last + 1, rows[0]))
             found.extend(rows)
@@ -178,21 +193,23 @@ class ReferenceFinder:
         """Return what the first number of a reference may be in `keys`, the best first."""
         return [_kind(reference.unit) + key for key in reference.numbers[0].keys]
 
-    def _rows_with(self, number: Number, kind: str, code: str) -> Sequence[int]:
+    def _rows_with(self, number: Number, kind: str, code: str, *, is_exact: bool) -> Sequence[int]:
         """Return the row of a number, or those of "5-8" where no number of the code has a hyphen."""
         rows = self._rows[code]
         for key in number.keys:
             row = rows.get(kind + key)
             if row is not None:
                 return (row,)
-        if "." in key and "." not in self._marks[code]:  # "artículo 36.2"
+        if "." in key and "." not in self._marks[code] and not is_exact:  # "artículo 36.2"
             row = rows.get(kind + key.partition(".")[0])
             return () if row is None else (row,)
         if "-" in key and (self._asked or "-" not in self._marks[code]):
             first, _, through = key.partition("-")
+            first = first.partition("(")[0]
             start, stop = rows.get(kind + first), rows.get(kind + through)
             if start is not None and stop is not None and 0 < stop - start <= LONGEST_RANGE:
                 return range(start, stop + 1)
+            return () if start is None or "(" not in key else (start,)
         return ()
 
 

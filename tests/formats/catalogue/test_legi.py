@@ -177,10 +177,13 @@ def test_a_source_without_codes_is_a_problem(draft, tmp_path, problems_of, name,
 def test_articles_keep_when_they_are_in_force(read):
     ends = {"dateDebut": 1209600000000, "dateFin": 1735689600000}  # 1 May 2008, 1 January 2025
     open_ended = {"dateDebut": 1209600000000, "dateFin": 32472144000000}  # 1 January 2999
-    draft, _ = read(code("C", article("A1", "L1", **ends), article("A2", "L2", **open_ended), article("A3", "L3")))
+    unknown = {"dateDebut": 32472144000000, "dateFin": 32472144000000}  # as of what is not in force yet
+    articles = (article("A1", "L1", **ends), article("A2", "L2", **open_ended), article("A3", "L3"))
+    draft, _ = read(code("C", *articles, article("A4", "L4", etat="VIGUEUR_DIFF", **unknown)))
     dates = [
         {key: value for key, value in a.metadata.items() if key.startswith("valid")} for a in draft.corpus().articles
     ]
     assert dates == [
         {"valid_from": "2008-05-01", "valid_to": "2025-01-01"}, {"valid_from": "2008-05-01"}, {},
+        {"valid_from": "2999-01-01"},
     ]  # fmt: skip

@@ -1,9 +1,10 @@
 import pytest
 
 from statgraph.formats.documents import drafting
-from statgraph.formats.documents.drafting import unwrapped
-from statgraph.formats.documents.outline import Line
+from statgraph.formats.documents.blocks import Line
+from statgraph.formats.documents.paragraphs import unwrapped
 from statgraph.formats.documents.text import FORMAT as TXT
+from statgraph.formats.importing import About, explained
 from statgraph.formats.law_words import LinePatterns
 from statgraph.law.draft import Draft, Reading
 
@@ -71,14 +72,13 @@ def test_the_users_patterns_are_used(tmp_path):
 
 def test_the_explanation_names_each_line_that_was_recognised(tmp_path):
     (tmp_path / "law.txt").write_text(f"{LAW}Section 2 (Repealed)\n")
-    draft = Draft(name="law", language="en")
-    assert list(TXT.explain(draft, tmp_path / "law.txt")) == [
-        "law.txt: Dog Act",
-        "  law.txt:1  heading   Dog Act (the title)",
-        "  law.txt:2  heading   Part 1 Dogs",
-        "  law.txt:3  article   Section 1, Barking (15 characters)",
-        "  law.txt:5  left out  an article without text: Section 2 (Repealed)",
-        "1 articles, 2 headings, 1 lines left out",
+    assert list(explained("txt", tmp_path / "law.txt", About(language="en"))) == [
+        "law.txt:1  heading   Dog Act",
+        "law.txt:2  heading   Part 1 Dogs",
+        "law.txt:3  article   Section 1, Barking (Dog Act > Part 1 Dogs), 15 characters",
+        "law.txt:5  left out  repealed: Section 2 (Repealed)",
+        "80.0 % of 15 words are in articles and headings",
+        "20.0 % left out: repealed (first: law.txt:5)",
     ]
 
 

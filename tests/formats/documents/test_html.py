@@ -1,6 +1,7 @@
 import pytest
 
-from statgraph.formats.documents.html import language_of, read_html
+from statgraph.formats.documents import html
+from statgraph.formats.documents.html import language_of, read_html, walk_html
 
 PAGE = """<!DOCTYPE html>
 <html lang="fr-FR"><head><title>Loi des barques</title><script>var a = "<p>Article 9</p>";</script></head>
@@ -31,13 +32,160 @@ def test_each_paragraph_item_and_row_is_a_line(draft, tmp_path):
     assert language_of(path) == "fr"
 
 
-@pytest.mark.parametrize("page", ["<p>Straße", '<meta charset="iso-8859-1"><p>Straße'])
-def test_pages_are_read_in_the_encoding_that_they_declare(draft, recorded, tmp_path, page):
+DECLARED = '<?xml version="1.0" encoding="iso-8859-1"?><p>Straße', '<meta charset="iso-8859-1"><p>Straße'
+
+
+@pytest.mark.parametrize("page", DECLARED)
+def test_pages_are_read_in_the_encoding_that_they_declare_or_have(draft, recorded, tmp_path, page):
     path = tmp_path / "law.html"
-    path.write_bytes(page.encode("latin-1"))
-    declares = "charset" in page
-    assert (lines_of(draft, path) == [("Straße", 0)]) == declares
-    assert bool(recorded()) != declares
+    for encoding in ("latin-1", "utf-8", "utf-8-sig", "utf-16"):
+        path.write_bytes(page.encode(encoding))
+        assert lines_of(draft, path) == [("Straße", 0)]
+        assert "Straße" in [text for _, text in walk_html(draft, path, "law.html")]
+    assert not recorded()
+
+
+@pytest.mark.parametrize(
+    ("page", "problem"),
+    [
+        ("<html>\n<p>Straße", "law.html:2: byte 0xdf is not UTF-8"),
+        ('<meta charset="utf-8"><p>Straße', "law.html:1: byte 0xdf is not UTF-8"),
+        ('<meta charset="shift_jis"><p>\x81 ', "law.html: is not in the encoding cp932"),
+        ('<meta charset="klingon"><p>Straße', "law.html: is not in the encoding klingon"),
+    ],
+)
+def test_bytes_that_do_not_fit_are_one_problem(draft, recorded, tmp_path, page, problem):
+    (tmp_path / "law.html").write_bytes(page.encode("latin-1"))
+    html.FORMAT.fill(draft, tmp_path / "law.html")
+    (said,) = recorded()
+    assert said.startswith(problem)
+
+
+def page_of(draft, tmp_path, body):
+    (tmp_path / "law.html").write_text(body, encoding="utf-8")
+    return read_html(draft, tmp_path / "law.html", "law.html")
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("<tr><td>A<br>or b<td><p>A</p><p>B</p><td><ul><li>5</li><li>6</li></ul></tr>", ["A or b | A B | 5 6"]),
+        ("<tr><td>Fee<td><ol><li>oar<li>mast</ol></tr>", ["Fee | 1. oar 2. mast"]),
+        ("<tr><td>Menu<td>" + "<p>Bark.</p>" * 11 + "</tr>", ["Menu", *["Bark."] * 11]),
+    ],
+)
+def test_paragraphs_of_a_cell_are_divided_by_blanks(draft, tmp_path, body, lines):
+    assert [line.text for line in page_of(draft, tmp_path, f"<table>{body}</table>").lines] == lines
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ('<ol reversed><li>x<li>y</ol>', ["2. x", "1. y"]),
+        ('<ol><li>x<li value="7">y<li>z</ol>', ["1. x", "7. y", "8. z"]),
+        ('<ol type="i"><li>x<li><ol type="A"><li>y</ol></ol>', ["i. x", "A) y"]),
+        ('<ol style="list-style-type: upper-roman" start="4"><li>x</ol>', ["IV. x"]),
+        ('<ol type="a" start="27"><li>x</ol>', ["aa) x"]),
+        ('<ol style="list-style: none"><li>x</ol><ol><li>(1) y</ol><ul><li>a) z</ul>', ["x", "(1) y", "a) z"]),
+        ("<dl><dt>1.<dd><p>x</p><dt>b)</dt><dt>–<dd>y<dd>z<dt>Boat<dd>a vessel</dl>w",
+         ["1. x", "b)", "– y", "z", "Boat", "a vessel", "w"]),
+        ("<dl><dt>1.</dl><p>x", ["1.", "x"]),
+    ],
+)  # fmt: skip
+def test_list_items_have_the_marks_that_are_printed(draft, tmp_path, body, lines):
+    assert [line.text for line in page_of(draft, tmp_path, body).lines] == lines
+
+
+def test_preformatted_text_keeps_its_lines(draft, tmp_path):
+    page = page_of(draft, tmp_path, "<h1>Act</h1>\n<pre>\nSection <b>1</b>\n\n  Dogs\n</pre>")
+    assert [(line.place, line.text) for line in page.lines if line.text] == [
+        ("law.html:1", "Act"), ("law.html:3", "Section 1"), ("law.html:5", "  Dogs"),
+    ]  # fmt: skip
+    assert page.is_wrapped
+    assert not page_of(draft, tmp_path, "<p>Dogs bark at night.<pre>Bark</pre>").is_wrapped
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ("Art. 22<sup>1</sup>. A", "Art. 22¹. A"), ("10<sup>6</sup> m<sub>2</sub>", "10⁶ m2"),
+        ("1<sup>er</sup>", "1er"), ("Cafe\u0301", "Café"),
+        ("1<sup>1</sup>/<sub>2</sub> m", "1 1/2 m"), ('22<span style="vertical-align:super">1</span>', "22¹"),
+        ('22<span class="oj-super">1</span>', "22¹"),
+        ("<math><mi>x</mi> <mo>=</mo> <mfrac><mn>5</mn><mn>2</mn></mfrac><msup><mi>r</mi><mn>3</mn></msup></math>",
+         "x=5/2r³"),
+        ("in <st1:place>Rome</st1:place>, now", "in Rome, now"),
+    ],
+)  # fmt: skip
+def test_what_is_raised_stays_apart(draft, tmp_path, body, text):
+    assert [line.text for line in page_of(draft, tmp_path, f"<p>{body}</p>").lines] == [text]
+
+
+def test_marks_of_footnotes_and_footnotes_are_left_out(draft, tmp_path):
+    page = page_of(
+        draft,
+        tmp_path,
+        '<p>Bark<sup><a href="#n1" id="m1">1</a></sup>.</p><p id="5">5 Bite<a href="#n2"><sup>[2]</sup></a></p>'
+        '<p>As in <a href="#5">10<sup>5</sup></a> and<sup><a href="#end">3</a></sup></p>'
+        '<p id="n1"><a href="#m1"><sup>1</sup></a> Changed.</p><ol start=2><li id=n2>Old.</ol><p id=end>The end.</p>',
+    )
+    assert [line.text for line in page.lines] == ["Bark.", "5 Bite", "As in 10⁵ and", "The end."]
+    assert {rule for rule, _ in page.left_out} == {"notes"}
+    assert [text.split()[-1] for _, text in page.left_out if len(text) > 3] == ["Changed.", "Old."]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<html><body><p>Dogs</p></body></html>\n<html><body><p>Cats</p></body></html>",
+        "<p>Dogs" + "<font>" * 1_500 + "<p>Cats",
+        f"<p>Dogs<p>{'x' * 10_000_001}<p>Cats",
+    ],
+    ids=["second page", "tags without end", "long text"],
+)
+def test_pages_are_read_to_their_end(draft, tmp_path, page):
+    lines = page_of(draft, tmp_path, page).lines
+    assert (lines[0].text, lines[-1].text) == ("Dogs", "Cats")
+
+
+def test_a_formula_without_end_is_a_problem(draft, recorded, tmp_path):
+    assert page_of(draft, tmp_path, "<math>" + "<mrow>" * 1_500) is None
+    assert recorded() == ["law.html: is not HTML; save the page again, or import it as txt"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<nav>Home</nav>", "<div hidden>Home</div>", '<p aria-hidden="true">Home',
+        '<div style="display: none"><p>Home</div>', '<ul role="navigation"><li>Home</ul>',
+        "<aside>Home<nav>!</nav></aside>",
+    ],
+)  # fmt: skip
+def test_what_is_not_shown_or_no_law_is_navigation(draft, tmp_path, body):
+    page = page_of(draft, tmp_path, f"<p>Bark</p>{body}")
+    assert [line.text for line in page.lines] == ["Bark"]
+    assert [(rule, text.split()[0]) for rule, text in page.left_out] == [("navigation", "Home")]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        '<html xml:lang="de">', '<meta http-equiv="Content-Language" content="de-AT">',
+        "<meta content=de name='language'>", '<meta charset="utf-8"><meta name="DC.language" content="de">',
+    ],
+)  # fmt: skip
+def test_the_language_is_the_one_that_a_page_states(tmp_path, head):
+    (tmp_path / "law.html").write_text(f"{head}<p>Hund")
+    assert language_of(tmp_path / "law.html") == "de"
+
+
+def test_a_paragraph_that_the_reader_drops_is_missed(tmp_path, without_lines):
+    (tmp_path / "law.html").write_text(
+        "<title>Dog Act</title><script>var dog = 'no word of it';</script><nav>Home</nav>\n<h2>Section 1 Barking</h2>\n"
+        "<p>A dog<br>may bark<sup>2</sup> at <b>night</b> &amp; day.</p>\n<ul>\n<li>a <i>loud</i> one: never</ul>"
+    )
+    corpus = without_lines(html, read_html, walk_html, tmp_path / "law.html", "loud", "law.html:5")
+    assert [article.text for article in corpus.articles] == ["A dog\nmay bark² at night & day."]
 
 
 @pytest.mark.parametrize("content", ["", "<", "<!-- -->", "<?xml version='1.0' encoding='utf-8'?><html/>"])

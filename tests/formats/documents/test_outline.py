@@ -1,7 +1,9 @@
 import pytest
 
-from statgraph.formats.documents.outline import ARTICLE, HEADING, LEFT_OUT, Line, read_outline
+from statgraph.formats.documents.blocks import Line
+from statgraph.formats.documents.outline import CONTENTS, PREAMBLE, REPEALED, read_outline
 from statgraph.formats.law_words import LinePatterns
+from statgraph.law.account import KEPT
 
 
 def outline_of(text, language="en", title=""):
@@ -220,8 +222,7 @@ def test_a_table_of_contents_is_left_out():
     assert found(outline) == [
         ("Section 1", "Barking", "Bark.", ("Part 1 Dogs",)), ("Section 2", "Biting", "No.", ("Part 1 Dogs",)),
     ]  # fmt: skip
-    left_out = [one.line.place for one in outline.recognised if one.what == LEFT_OUT]
-    assert left_out == ["law:2", "law:3", "law:4"]
+    assert [text for rule, text in outline.parts if rule == CONTENTS] == contents.rstrip().split("\n")
 
 
 def test_an_article_of_one_line_whose_number_comes_again_is_no_contents():
@@ -233,9 +234,10 @@ def test_what_is_left_out_is_recognised_as_that():
     outline = outline_of(
         "Act\nWhereas dogs bark.\nPart 1 Dogs\nAll of them.\nBig ones;\nSection 1\nBark.\nSection 2 (Repealed)"
     )
-    assert [(one.line.place, one.what) for one in outline.recognised] == [
-        ("law:1", HEADING), ("law:2", LEFT_OUT), ("law:3", HEADING), ("law:4", LEFT_OUT), ("law:5", LEFT_OUT),
-        ("law:6", ARTICLE), ("law:8", LEFT_OUT),
+    assert [(rule, text) for rule, text in outline.parts if text] == [
+        (KEPT, "Act"), (PREAMBLE, "Whereas dogs bark."), (KEPT, "Part 1 Dogs"), (PREAMBLE, "All of them."),
+        (PREAMBLE, "Big ones;"), (KEPT, "Section 1"), (KEPT, "Bark."), (REPEALED, "Section 2"),
+        (REPEALED, "(Repealed)"),
     ]  # fmt: skip
 
 

@@ -29,13 +29,16 @@ LAWS = {
             "3bis": "Art. 3 bis",
             "DA1": "Disposición adicional primera",
             "DA2": "Disposición adicional segunda",
+            "DA13": "Disposición adicional decimotercera",
+            "DA32": "Disposición adicional trigésima segunda",
+            "DA123": "Disposición adicional centésima vigésima tercera",
             "DF1": "Disposición final única",
         },
     ),
     "fr": (
         ("Code des loyers", "Code des jardins et des parcs", "Loi n° 78-17 du 3 mai 1978"),
         "Art. {}",
-        {"3bis": "Art. 3 bis", "A1": "Annexe I", "A2": "Annexe II"},
+        {"3bis": "Art. 3 bis", "44sexies": "Art. 44 sexies-0 A", "A1": "Annexe I", "A2": "Annexe II"},
     ),
     "it": (
         ("Legge sugli affitti", "Codice dei giardini", "Legge 3 maggio 1941, n. 7"),
@@ -53,7 +56,12 @@ LAWS = {
         "Artigo {}.º",
         {"3A": "Artigo 3.º-A", "A1": "Anexo I", "A2": "Anexo II"},
     ),
-    "zh": (("租赁法", "中华人民共和国花园法", "市场管理条例"), "第{}条", {"103": "第一百零三条"}),
+    "zh": (
+        ("租赁法", "中华人民共和国花园法", "市场管理条例"),
+        "第{}条",
+        {"103": "第一百零三条", "103-1": "第103條之一"},
+    ),
+    "ja": (("賃貸借法", "庭園法", "市場規則"), "第{}条", {"103": "第百三条", "103-2": "第百三条の二"}),
 }
 
 SENTENCES = {
@@ -103,6 +111,9 @@ el artículo 36 CC ->
 el artículo 5 del Código de Jardines y el artículo 6 del mismo Código -> B5 B6
 el artículo 36 del contrato -> 36
 los artículos 36 y siguientes -> 36
+los artículos 12 a 14, 20, apartado 2, y 25 -> 12 13 14 20 25
+los artículos 38, apartados 1 y 2, 40 y 42 a 44 -> 38 40 42 43 44
+los artículos 12 a 14, 20, apartado 2, y 25 del Código de Jardines -> B12 B13 B14 B20 B25
 los artículos 5 a 7, ambos inclusive, y 9 -> 5 6 7 9
 el artículo 5 en relación con el artículo 7 -> 5 7
 el artículo 36, en un plazo de 3 días -> 36
@@ -113,6 +124,13 @@ la disposición adicional primera -> DA1
 las disposiciones adicionales primera y segunda -> DA1 DA2
 la disposicion adicional 2.ª -> DA2
 la disposición final única -> DF1
+la disposición adicional trigésima segunda -> DA32
+la disposición adicional trigesimosegunda -> DA32
+las disposiciones adicionales décima tercera y trigésima segunda -> DA13 DA32
+la disposición adicional decimotercera -> DA13
+la disposición adicional trigésima ->
+la disposición adicional centésima vigésima tercera -> DA123
+el artículo vigésimo primero -> 21
 """,
     "pt": """
 os artigos 21.º, 22.º, 23.º e 26.º -> 21 22 23 26
@@ -151,6 +169,12 @@ o artigo 3.º da Constituição ->
 o artigo 5.º do Código dos Jardins e o artigo 6.º do mesmo Código -> B5 B6
 o artigo 36.º do contrato -> 36
 os artigos 36.º e seguintes -> 36
+os artigos 12.º a 14.º, 20.º, n.º 2, e 25.º -> 12 13 14 20 25
+os artigos 38, incisos I e II, 40 e 42 a 44 -> 38 40 42 43 44
+os artigos 12 a 14, 20, n.º 2, e 25 do Código dos Jardins -> B12 B13 B14 B20 B25
+o artigo vigésimo primeiro -> 21
+o artigo décimo segundo -> 12
+o artigo trigésimo -> 30
 o artigo 99.º ->
 no prazo de 36 dias ->
 o artigo primeiro -> 1
@@ -208,6 +232,10 @@ art. 36 ustawy o najmie -> 36
 art. 36 umowy najmu -> 36
 art. 5 Kodeksu ogrodowego i art. 6 tego kodeksu -> B5 B6
 art. 36 i następne -> 36
+art. 14-16, 20 ust. 2 i 25 -> 14 15 16 20 25
+art. 14‑16 -> 14 15 16
+art. 14–16, 20 ust. 2 i 25 Kodeksu ogrodowego -> B14 B15 B16 B20 B25
+artykułów 38 ust. 1 i 2, 40 oraz 42-44 -> 38 40 42 43 44
 art. 99 ->
 w terminie 36 dni ->
 ust. 36 ->
@@ -265,6 +293,13 @@ im Sinne des § 36 -> 36
 Artikel 5 der Verordnung (EU) 2016/679 ->
 § 5 der Gartenordnung und § 6 derselben Ordnung -> B5 B6
 § 36 des Vertrags -> 36
+§§ 5 bis 7, 12 Abs. 2 und 12a -> 5 6 7 12 12a
+§§ 14 bis 16, 20 Abs. 2 und 25 BHB -> C14 C15 C16 C20 C25
+§§ 38 Abs. 1 Nr. 2 bis 4, 40 und 42 bis 44 -> 38 40 42 43 44
+§§ 2 Abs. 1, 4 und 6 -> 2 4 6
+§§ 2, 3 Abs. 1, 4 und 6 -> 2 3
+§ 38 Abs. 1 Nr. 2 bis 4, 40 und 42 -> 38
+§§ 38 Abs. 1 (Satz 1 und 40) -> 38
 § 99 ->
 in 36 Tagen ->
 Absatz 36 ->
@@ -299,6 +334,9 @@ l'articolo 5 del decreto legislativo 5 maggio 2001, n. 3 ->
 l'art. 5 c.c. ->
 l'articolo 5 del codice dei giardini e l'articolo 6 del medesimo codice -> B5 B6
 gli articoli 36 e seguenti -> 36
+gli articoli da 12 a 14, 20, comma 2, e 25 -> 12 13 14 20 25
+gli articoli 38, commi 1 e 2, 40 e 42 -> 38 40 42
+gli articoli da 12 a 14, 20, comma 2, e 25 del codice dei giardini -> B12 B13 B14 B20 B25
 l'articolo 36 del contratto -> 36
 l'articolo 99 ->
 entro 36 giorni ->
@@ -323,6 +361,9 @@ artikel 5 BW ->
 artikel 5 van de Algemene wet bestuursrecht ->
 artikel 5 van de Tuinwet en artikel 6 van die wet -> B5 B6
 artikel 36 e.v. -> 36
+de artikelen 12 tot en met 14, 20, tweede lid, en 25 -> 12 13 14 20 25
+de artikelen 38, leden 1 en 2, 40 en 42 -> 38 40 42
+de artikelen 12 t/m 14, 20 lid 2 en 25 van de Tuinwet -> B12 B13 B14 B20 B25
 artikel 99 ->
 """,
     "fr": """
@@ -346,6 +387,11 @@ l'article 5 CJP -> B5
 l'article 5 de la loi n° 78-17 -> C5
 l'article 5 de la loi n° 83-634 ->
 l'annexe II -> A2
+les articles 12 à 14, 20, alinéa 2, et 25 -> 12 13 14 20 25
+les articles 38, alinéas 1 et 2, 40 et 42 -> 38 40 42
+les articles 12 à 14, 20, alinéa 2, et 25 du code des jardins -> B12 B13 B14 B20 B25
+l'article 44 sexies-0 A -> 44sexies
+les articles 44 sexies‑0 A, 44 sexies-0 B et 3 bis -> 44sexies 3bis
 """,
     "en": """
 sections 21, 22, 23 and 26 -> 21 22 23 26
@@ -371,6 +417,13 @@ section 99 ->
 Schedule 2 -> Sch2
 Schedules 1 and 2 -> Sch1 Sch2
 section 5 of Schedule 9 ->
+sections 15 to 18, 20(2) and 25 -> 15 16 17 18 20 25
+sections 38, paragraphs 1 and 2, 40 and 42 -> 38 40 42
+sections 15–18, 20(2) and 25 of the Garden Act -> B15 B16 B17 B18 B20 B25
+section 5 of Title 2 -> 5
+section 5 of Title 2 of the Garden Act -> B5
+section 5 of title 2, United States Code ->
+section 5 and 2 U.S.C. 6 -> 5
 """,
     "zh": """
 第十二条 -> 12
@@ -379,6 +432,10 @@ section 5 of Schedule 9 ->
 第十条、第十二条和第十五条 -> 10 12 15
 第十条至第十二条 -> 10 11 12
 第一百零三条第二款 -> 103
+第 12 條 -> 12
+第１２条 -> 12
+第一百零三條之一、第 103-1 條第二項、第103条 -> 103-1 103
+本法第十二條至第十四條 -> 12 13 14
 第十二条第一款第（二）项、第十三条 -> 12 13
 本法第十二条 -> 12
 《花园法》第五条 -> B5
@@ -388,6 +445,18 @@ section 5 of Schedule 9 ->
 《刑法》第五条 ->
 第十二章 ->
 十二条狗 ->
+""",
+    "ja": """
+第十二条 -> 12
+第12条第2項 -> 12
+第百三条の二第一項第三号 -> 103-2
+第103条の2及び第103条 -> 103-2 103
+第十条から第十二条まで -> 10 11 12
+この法律第十二条の規定 -> 12
+庭園法第五条又は第六条 -> B5 B6
+市場規則第五条、同規則第六条 -> C5 C6
+刑法第五条 ->
+十二条 ->
 """,
 }
 CASES = [

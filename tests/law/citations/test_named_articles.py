@@ -24,7 +24,14 @@ FRENCH = NamedArticles(
     [("Code du travail",)] * 6 + [("Code rural",)] * 3,
 )
 GERMAN = named(["Sportgesetz"], lambda code: [f"§ {number} Regel" for number in ("1", "2", "2a", "3", "4")])
+POLISH = named(["Kodeks pracy"], lambda code: [f"Art. {number}" for number in ("22", "22¹", "221", "23")])
+TAIWANESE = named(["民法", "公司法"], lambda code: [f"第 {number} 條" for number in ("190", "190-1", "191")])
+JAPANESE = named(["民法"], lambda code: ["第百九十条", "第百九十条の二", "第百九十条の二の三", "第百九十一条"])
 DUTCH = named(["Tuinwet"], lambda code: [f"Artikel {number} {code}" for number in ("5", "7:201", "7:202")])
+VOLUMES = NamedArticles(
+    ["§ 1028", "§ 1983", "§ 1028", "§ 1983", "§ 1395w–4"],
+    [("Title 18 Crimes",)] * 2 + [("Title 42 The Public Health",)] * 3,
+)
 CHINESE = named(
     ["中华人民共和国民法典", "劳动法"],
     lambda code: [f"{code} 第{number}条" for number in ("十", "十一", "十二", "一千二百零三")],
@@ -93,6 +100,28 @@ CHINESE = named(
         (DUTCH, "artikelen 7:201 en 7:202", [1, 2]),
         (DUTCH, "artikel 5, tweede lid, van de Tuinwet", [0]),
         (DUTCH, "artikel 5 BW", []),
+        (VOLUMES, "42 U.S.C. § 1983", [3]),
+        (VOLUMES, "42 usc 1983", [3]),
+        (VOLUMES, "what does 18 USC 1028 say about cards?", [0]),
+        (VOLUMES, "section 1983 of title 42", [3]),
+        (VOLUMES, "Title 42, section 1395w-4", [4]),
+        (VOLUMES, "7 U.S.C. 1983 or section 1028 of title 7", []),
+        (VOLUMES, "section 1983", [1, 3]),
+        (POLISH, "art. 22¹ kodeks pracy", [1]),
+        (POLISH, "art. 22^1", [1]),
+        (POLISH, "art 22(1) kp", [1]),
+        (POLISH, "art. 23(1)", [3]),
+        (POLISH, "art. 221", [2]),
+        (TAIWANESE, "民法第190條", [0, 3]),
+        (TAIWANESE, "民法第一百九十條之一規定什麼", [1, 4]),
+        (TAIWANESE, "公司法 第 190 条", [3, 0]),
+        (TAIWANESE, "第１９０－１條", [1, 4]),
+        (TAIWANESE, "民法190條", [0, 3]),
+        (TAIWANESE, "養了190條魚", []),
+        (JAPANESE, "民法第190条", [0]),
+        (JAPANESE, "民法第190条の2", [1]),
+        (JAPANESE, "民法190条の2の3とは", [2]),
+        (JAPANESE, "第百九十条及び第百九十一条", [0, 3]),
         (CHINESE, "第十一条", [1, 5]),
         (CHINESE, "第11条", [1, 5]),
         (CHINESE, "劳动法第十一条规定了什么", [5, 1]),

@@ -1,5 +1,6 @@
 """References in the text of articles: French, English, Dutch and German ways of writing them, and what is none."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -134,6 +135,58 @@ def test_what_real_acts_write(word, text, rows):
         [f"{word}{number}条" for number in "一二三四五六"] if word == "第" else [f"{word} {row}" for row in range(1, 7)]
     )
     assert ReferenceFinder(titles, ["Garden Act"] * 6).find(text, "Garden Act") == rows
+
+
+CRIMES, HEALTH = "Title 18 Crimes and Criminal Procedure", "Title 42 The Public Health and Welfare"
+TAXES, LABOR = "Code of Federal Regulations, Title 26", "Code of Federal Regulations, Title 29"
+VOLUMES = {
+    CRIMES: ("1", "1028", "1028A", "1983"),
+    HEALTH: ("1", "1028", "1983", "1395w–4", "1395w–5", "300aa-1"),
+    TAXES: ("1.401(a)-1", "1.401(k)-1", "1.401-1", "5"),
+    LABOR: ("5", "778.113", "778.114"),
+}
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "named"),
+    [
+        (CRIMES, "section 1983 of title 42", "42 1983"),
+        (CRIMES, "section 1983, title 42", "42 1983"),
+        (CRIMES, "under 42 U.S.C. 1983", "42 1983"),
+        (CRIMES, "42 U.S.C. § 1983 and section 1028 of this title", "42 1983, 18 1028"),
+        (CRIMES, "under section 1 and 42 U. S. C. A. §§ 1028, 1983", "18 1, 42 1028, 42 1983"),
+        (CRIMES, "sections 1 and 1983 of title 42, United States Code", "42 1, 42 1983"),
+        (CRIMES, "Title 42, United States Code, Section 1983", "42 1983"),
+        (CRIMES, "title 42 of the United States Code, sections 1 and 1983", "42 1, 42 1983"),
+        (CRIMES, "section 1 of title 42 and section 1983 of such title", "42 1, 42 1983"),
+        (CRIMES, "section 1028A(a) or 18 USC § 1028(a)(7)", "18 1028A, 18 1028"),
+        (CRIMES, "section 1 of title 7, section 1028 of title 7, United States Code, 7 U.S.C. § 1983", ""),
+        (CRIMES, "26 CFR 5 and 26 U.S.C. 5", "26 5"),
+        (CRIMES, "the U.S.C. 1983 edition", ""),
+        (HEALTH, "section 1395w–4(b) of this title", "42 1395w–4"),
+        (HEALTH, "sections 1395w-4 and 1395w—5, 300aa‑1", "42 1395w–4, 42 1395w–5, 42 300aa-1"),
+        (TAXES, "see § 1.401(k)-1(b)(2)", "26 1.401(k)-1"),
+        (TAXES, "§§ 1.401(a)-1 through 1.401(k)-1", "26 1.401(a)-1, 26 1.401(k)-1"),
+        (TAXES, "26 C.F.R. § 1.401(k)-1(b)(2), 29 C.F.R. 5.1", "26 1.401(k)-1"),
+        (LABOR, "29 CFR 778.113", "29 778.113"),
+        (LABOR, "29 CFR part 5, 26 CFR §§ 5 and 1.401-1", "26 5, 26 1.401-1"),
+    ],
+)
+def test_a_law_is_named_by_the_number_of_its_volume(code, text, named):
+    numbered = [(of, number) for of, numbers in VOLUMES.items() for number in numbers]
+    finder = ReferenceFinder([f"§ {number}" for _, number in numbered], [of for of, _ in numbered])
+    found = [numbered[row] for row in finder.find(text, code)]
+    assert ", ".join(f"{re.sub(r'[^0-9]', '', of)} {number}" for of, number in found) == named
+
+
+def test_a_title_may_begin_with_the_volume_of_its_code():
+    finder = ReferenceFinder(["18 U.S.C. § 1028. Fraud", "18 U.S.C. § 1029. Devices"], [CRIMES] * 2)
+    assert finder.find("section 1029", CRIMES) == [1]
+
+
+def test_a_word_of_two_may_be_on_two_lines():
+    finder = ReferenceFinder(["Disposición adicional primera", "Artículo 5"], ["Ley"] * 2)
+    assert finder.find("la disposición\nadicional primera", "Ley") == [0]
 
 
 def test_thereof_is_of_the_law_named_before():
