@@ -11,20 +11,22 @@ import unicodedata
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import accumulate, product
+from itertools import accumulate
 
 KEPT = ""  # the rule of what is in the corpus
-_RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789", strict=True))
-_PACKED = 4096  # pieces that are stored as one string
-_WORD = re.compile(r"[^\W_]+")
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_IS_RAISED = re.compile("[⁰¹²³⁴-⁹]")
+_NO_LETTERS = {code: None for code in range(128) if not chr(code).isalnum()}
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _BEGINNING = 200  # characters that show the script of a text
+_WORD = re.compile(r"[^\W_]+")
+_PACKED = 4096  # pieces that are stored as one string
 _SHORT = 8  # letters of a piece that is looked for after the longer ones
 _NEAR = 2_000  # letters ahead in which the next words are looked for first
 _SPREAD = 200  # letters that may stand between the words of one piece
-_MOST_FOUND = 0.5  # of the letters of a piece: with fewer in one place, it is not there
+_MOST_FOUND = 0.6  # of the letters of a piece: with fewer in one place, it is not there
 _MOST_SEARCHES = 500  # times the length of a document, through all of it; fewer for short pieces
 
 
@@ -89,9 +91,8 @@ class Account:
         self._lines = array("q")
         self._packed: list[str] = []  # pieces of the source, many in one string
         self._unpacked: list[str] = []
-        self._kept: list[str] = []
-        self._left_out: list[str] = []
-        self._rules: list[str] = []  # of what is left out
+        self._parts: list[str] = []
+        self._rules: list[str] = []
 
     def read(self, place: str, text: str, *, line: int = 0) -> None:
         """Add a piece of the source: a line, or the text between two tags.
@@ -109,7 +110,7 @@ class Account:
         self._packed.append("\0".join(text.replace("\0", " ") for text in self._unpacked))
         self._unpacked.clear()
 
-    def _source(self) -> Iterator[str]:
+    def _pieces(self) -> Iterator[str]:
         self._pack()
         for packed in self._packed if self._places else ():
             yield from packed.split("\0")
@@ -117,21 +118,23 @@ class Account:
     def _place(self, number: int) -> str:
         return f"{self._places[number]}:{self._lines[number]}" if self._lines[number] else self._places[number]
 
-    def keep(self, *texts: str) -> None:
-        """Add what is in the corpus: the number, rubric and text of an article, a heading."""
-        self._kept += map(_letters, texts)
-
     def put(self, rule: str, text: str) -> None:
         """Add what is in the corpus (`KEPT`), or what a rule leaves out."""
-        if rule == KEPT:
-            self.keep(text)
-        else:
-            self.leave_out(rule, text)
+        self._add(rule, (text,))
+
+    def keep(self, *texts: str) -> None:
+        """Add what is in the corpus: the number, rubric and text of an article, a heading."""
+        self._add(KEPT, texts)
 
     def leave_out(self, rule: str, *texts: str) -> None:
         """Add what is left out by a rule, such as "notes"."""
-        self._left_out += map(_letters, texts)
-        self._rules += [rule] * len(texts)
+        self._add(rule, texts)
+
+    def _add(self, rule: str, texts: Iterable[str]) -> None:
+        for text in texts:
+            if letters := _letters(text):
+                self._parts.append(letters)
+                self._rules.append(rule)
 
     def balance(self) -> Balance:
         """Return how many words of the source went where.
@@ -139,176 +142,133 @@ class Account:
         Every piece of the source claims its place in what was kept or left out, so a text that stands twice in the
         source and once in the corpus is lost once.
         """
-        kept, left_out = _Claims(self._kept), _Claims(self._left_out)
-        starts = [0, *accumulate(map(len, self._left_out))]
+        starts = [0, *accumulate(map(len, self._parts))]
         balance = Balance()
         first: dict[str, int] = {}  # the number of the first piece of each rule
-        for number, text, found in _claimed(self._source(), (kept, left_out)):
+        for number, text, found in _Claims(self._parts).of(self._pieces()):
             lost: list[tuple[str, int]] = []
-            for words, count, claims, where in found:
+            for words, count, where in found:
                 balance.words += count
-                if claims is kept:
-                    balance.kept += count
-                elif claims is None:
+                if where < 0:
                     lost.append((words, count))
-                else:
-                    rule = self._rules[bisect_right(starts, where) - 1]
-                    balance.left_out[rule] += count
-                    if number < first.setdefault(rule, number + 1):
-                        first[rule] = number
-                        balance.first[rule] = self._place(number)
-                    piece = (self._place(number), rule, text)
-                    if not balance.pieces or balance.pieces[-1] != piece:
-                        balance.pieces.append(piece)
+                    continue
+                rule = self._rules[bisect_right(starts, where) - 1]
+                if rule == KEPT:
+                    balance.kept += count
+                    continue
+                balance.left_out[rule] += count
+                if number < first.setdefault(rule, number + 1):
+                    first[rule] = number
+                    balance.first[rule] = self._place(number)
+                piece = (self._place(number), rule, text)
+                if not balance.pieces or balance.pieces[-1] != piece:
+                    balance.pieces.append(piece)
             if lost:
                 said = " ".join(words for words, _ in lost)
                 balance.lost.append(LostText(self._place(number), said, sum(count for _, count in lost)))
         return balance
 
 
+_Found = tuple[tuple[str, int, int], ...]  # words, how many, and where they are, -1 for nowhere
+
+
 class _Claims:
     """The letters and digits of a text, of which every piece of a source claims a place of its own."""
 
     def __init__(self, parts: Iterable[str]):
-        self.text = "".join(parts)
-        self.taken = bytearray(len(self.text))
-        self.end = 0  # of what was claimed last
+        self._text = "".join(parts)
+        self._taken = bytearray(len(self._text))
+        self._end = self._other = (
+            0  # of what was claimed last, and before the last jump: a note, and the text around it
+        )
         self._searched = -100_000_000  # characters in searches through all of the text, of which so many are free
         self._claimed: dict[str, int] = {}  # up to where all places of a text are taken, of those searched for
 
-    def near(self, text: str) -> int:
-        """Return where a text is that no piece has claimed, behind what was claimed last; -1 for nowhere."""
-        where = self.text.find(text, self.end, self.end + _NEAR + len(text))
-        return self.free(text, where, self.end + _NEAR) if where >= 0 and self.taken[where] else where
+    def of(self, source: Iterable[str]) -> Iterator[tuple[int, str, _Found]]:
+        """Yield each piece of a source, by its number, with where it is as a whole or else where each of its words is.
 
-    def anywhere(self, text: str) -> int:
-        """Return where a text is that no piece has claimed, close to what was claimed last or else anywhere."""
+        Short pieces and those in parts come last: they are looked for in what the others leave.
+        """
+        later: list[tuple[int, str, int, int]] = []  # with where the pieces before it end
+        for number, text in enumerate(source):
+            letters = _letters(text)
+            if len(letters) >= _SHORT and (where := self._find(letters)) >= 0:
+                self._take(where, len(letters))
+                yield number, text, ((text, word_count(text), where),)
+            elif letters:
+                later.append((number, text, self._end, self._other))
+        for number, text, self._end, self._other in later:
+            letters = _letters(text)
+            where = self._find(letters) if len(letters) < _SHORT else -1
+            if where >= 0:
+                self._take(where, len(letters))
+                yield number, text, ((text, word_count(text), where),)
+            else:
+                yield number, text, self._words(text)
+
+    def _find(self, text: str) -> int:
+        """Return where a text is that no piece has claimed: behind what was claimed last, or before that; else close to
+        it, or else anywhere; -1 for nowhere."""
+        where = self._near(text)
+        if where < 0:
+            self._end, self._other = self._other, self._end
+            where = self._near(text)
+        if where >= 0:
+            return where
         is_short = len(text) < _SHORT
         window = 2 * _NEAR if is_short else 10 * _NEAR
-        where = self.free(text, max(0, self.end - window), self.end + window)
-        if where < 0 and self._searched < _MOST_SEARCHES * len(self.text) // (100 if is_short else 1):
+        where = self._free(text, max(0, self._end - window), self._end + window)
+        if where < 0 and self._searched < _MOST_SEARCHES * len(self._text) // (100 if is_short else 1):
             start = self._claimed.get(text, 0)
-            where = self.free(text, start, len(self.text))
-            self._claimed[text] = where if where >= 0 else len(self.text)
+            where = self._free(text, start, len(self._text))
+            self._claimed[text] = where if where >= 0 else len(self._text)
             self._searched += self._claimed[text] - start
-        return where
-
-    def free(self, text: str, start: int, end: int) -> int:
-        """Return where a text is that no piece has claimed, in a part of it all; -1 for nowhere."""
-        where = self.text.find(text, start, end)
-        while where >= 0 and self.taken[where]:
-            following = self.taken.find(0, where)
-            where = self.text.find(text, following, end) if following >= 0 else -1
-        return where
-
-    def take(self, where: int, length: int) -> None:
-        """Claim a place."""
-        self.taken[where : where + length] = b"\1" * length
-        self.end = where + length
-
-    def words(self, words: Sequence[str], anchor: int) -> list[int]:
-        """Claim each of some words close to a place, and return where they are; [] if few are there."""
-        spread = sum(map(len, words)) + _SPREAD
-        found = [-1] * len(words)
-        for i in sorted(range(len(words)), key=lambda i: -len(words[i])):  # a short word is in many a longer one
-            found[i] = where = self.free(words[i], max(0, anchor - spread), anchor + spread)
-            if where >= 0:
-                self.taken[where : where + len(words[i])] = b"\1" * len(words[i])
-        placed = list(zip(words, found, strict=True))
-        if sum(len(word) for word, where in placed if where >= 0) >= _MOST_FOUND * sum(map(len, words)):
-            return found
-        for word, where in placed:
-            if where >= 0:
-                self.taken[where : where + len(word)] = bytes(len(word))
-        return []
-
-
-# Words, how many, where they are and in what, which is None for nowhere.
-_Found = tuple[tuple[str, int, _Claims | None, int], ...]
-
-
-def _claimed(source: Iterable[str], both: tuple[_Claims, _Claims]) -> Iterator[tuple[int, str, _Found]]:
-    """Yield each piece of a source, by its number, with where it is as a whole or else where each of its words is.
-
-    Short pieces and those in parts come last: they are looked for in what the others leave.
-    """
-    later: list[tuple[int, str, int, int]] = []  # with where the pieces before it end
-    first, second = both
-    for number, text in enumerate(source):
-        whole = _letters(text)
-        if len(whole) >= _SHORT:
-            where = first.near(whole)
-            if where < 0:
-                first, second, where = second, first, second.near(whole)
-            if where < 0:
-                first, where = _anywhere(whole, both)
-                second = both[first is both[0]]
-            if where >= 0:
-                first.take(where, len(whole))
-                yield number, text, ((text, word_count(text), first, where),)
-                continue
-        if whole:
-            later.append((number, text, both[0].end, both[1].end))
-    for number, text, both[0].end, both[1].end in later:
-        yield number, text, _of_words(text, both)
-
-
-def _anywhere(text: str, both: Sequence[_Claims]) -> tuple[_Claims, int]:
-    for claims in both:
-        if (where := claims.anywhere(text)) >= 0:
-            return claims, where
-    return both[0], -1
-
-
-def _of_words(text: str, both: Sequence[_Claims]) -> _Found:
-    """Return where a short piece is, or each word of a long one, all of them close to the longest or the next one."""
-    whole = _letters(text)
-    if len(whole) < _SHORT:
-        near = next(((claims, at) for claims in both if (at := claims.near(whole)) >= 0), None)
-        claims, where = near or _anywhere(whole, both)
         if where >= 0:
-            claims.take(where, len(whole))
-            return ((text, word_count(text), claims, where),)
-    words = _WORD.findall(text)
-    letters = [_letters(word) for word in words]
-    longest = sorted(letters, key=len)[:-3:-1]
-    for claims, word in product(both, longest):
-        anchor = claims.near(word)
-        anchor = claims.anywhere(word) if anchor < 0 else anchor
-        if anchor >= 0 and (places := claims.words(letters, anchor)):
-            other = both[claims is both[0]]
-            return tuple(_placed(*found, claims, other) for found in zip(words, letters, places, strict=True))
-    return ((text, word_count(text), None, -1),)
+            self._other = self._end
+        return where
 
+    def _near(self, text: str) -> int:
+        where = self._text.find(text, self._end, self._end + _NEAR + len(text))
+        return self._free(text, where, self._end + _NEAR) if where >= 0 and self._taken[where] else where
 
-def _placed(
-    word: str, letters: str, where: int, claims: _Claims, other: _Claims
-) -> tuple[str, int, _Claims | None, int]:
-    """Return where a word is, or in the other text where it is not with the words around it."""
-    count = word_count(word)
-    if where >= 0:
-        return word, count, claims, where
-    where = other.near(letters)
-    if where < 0:
-        return word, count, None, -1
-    other.take(where, len(letters))
-    return word, count, other, where
+    def _free(self, text: str, start: int, end: int) -> int:
+        """Return where a text is that no piece has claimed, in a part of it all; -1 for nowhere."""
+        where = self._text.find(text, start, end)
+        while where >= 0 and self._taken[where]:
+            following = self._taken.find(0, where)
+            where = self._text.find(text, following, end) if following >= 0 else -1
+        return where
 
+    def _words(self, text: str) -> _Found:
+        """Return where each word of a piece is, all of them close to the longest one; none is found if few are."""
+        words = _WORD.findall(text)
+        letters = list(map(_letters, words))
+        places = [-1] * len(words)
+        if (anchor := self._find(max(letters, key=len))) >= 0:
+            spread = sum(map(len, letters)) + _SPREAD
+            for number in sorted(range(len(words)), key=lambda number: -len(letters[number])):
+                where = places[number] = self._free(letters[number], max(0, anchor - spread), anchor + spread)
+                if where >= 0:
+                    self._taken[where : where + len(letters[number])] = b"\1" * len(letters[number])
+        n_found = sum(len(word) for word, where in zip(letters, places, strict=True) if where >= 0)
+        if n_found < _MOST_FOUND * sum(map(len, letters)):
+            for word, where in zip(letters, places, strict=True):
+                if where >= 0:
+                    self._taken[where : where + len(word)] = bytes(len(word))
+            places = [-1] * len(words)
+        return tuple((word, word_count(word), where) for word, where in zip(words, places, strict=True))
 
-class _LettersAlone(dict[int, str | None]):
-    """A table for `str.translate` that leaves letters and digits, raised digits as plain ones."""
-
-    def __missing__(self, code: int) -> str | None:
-        character = chr(code)
-        self[code] = _RAISED.get(character, character) if character.isalnum() else None
-        return self[code]
-
-
-_TABLE = _LettersAlone()
+    def _take(self, where: int, length: int) -> None:
+        self._end = where + length
+        self._taken[where : self._end] = b"\1" * length
 
 
 def _letters(text: str) -> str:
-    return text.translate(_TABLE) if text.isascii() else unicodedata.normalize("NFC", text).translate(_TABLE)
+    """Return the letters and digits of a text, raised digits as plain ones."""
+    if text.isascii():
+        return text.translate(_NO_LETTERS)
+    letters = "".join(_WORD.findall(unicodedata.normalize("NFC", text)))
+    return letters.translate(_RAISED) if _IS_RAISED.search(letters) else letters
 
 
 def word_count(text: str) -> int:

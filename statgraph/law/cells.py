@@ -23,17 +23,13 @@ class CellAccount(Account):
         """Add the cells of a row, values as JSON has them."""
         self._rows.append((place, values))
 
-    def keep(self, *texts: str) -> None:
-        self._values[KEPT] += texts
-
-    def leave_out(self, rule: str, *texts: str) -> None:
+    def _add(self, rule: str, texts: Iterable[str]) -> None:
         self._values.setdefault(rule, []).extend(texts)
 
     def balance(self) -> Balance:
         balance = Balance()
         by_rule = {rule: Counter(texts) for rule, texts in self._values.items()}
         kept = by_rule.pop(KEPT)
-        n_read = 0
         for place, text in filter(itemgetter(1), self._cells()):
             if kept.get(text):
                 kept[text] -= 1
@@ -45,13 +41,11 @@ class CellAccount(Account):
                 balance.pieces.append((place, rule, text))
             else:
                 self.read(place, text)
-                n_read += 1
         self._rows.clear()
         balance.words = balance.kept + balance.left_out.total()
-        if n_read:
-            super().keep(*kept.elements())
-            for rule, texts in by_rule.items():
-                super().leave_out(rule, *texts.elements())
+        if self._places:
+            for rule, texts in {KEPT: kept, **by_rule}.items():
+                super()._add(rule, texts.elements())
             balance.add(super().balance())
         return balance
 

@@ -169,6 +169,7 @@ class ActReader:
         self.repealed = 0
         self.quoted = 0
         self._titles: set[Element] = set()  # elements that are read as the number or title of something
+        self._notes: list[tuple[str, str]] = []  # what is left out within an article, by rule
         self._loose: list[ActArticle] = []  # what follows the last article, under no heading that contains it
         self._at: tuple[Element, bool] | None = None  # the element up to which all is read, and whether to its end
         self._rules: dict[str, list[tuple[Selector, str]]] = {}
@@ -261,7 +262,9 @@ class ActReader:
         if not kinds or is_text or _LEAVE_OUT in kinds:
             self._open.pop()
             if _LEAVE_OUT in kinds and not depth[_LEAVE_OUT]:
-                self._account.leave_out(self._rule(element), "".join(element.itertext()))
+                self._notes.append((self._rule(element), "".join(element.itertext())))
+                if not depth[_ARTICLE]:
+                    self._leave_notes()
                 self._clear(element, unless=depth[_ARTICLE] or depth[_BEGINS])
             self.quoted += bool(is_text) and _ARTICLE in kinds and not depth[_LEAVE_OUT] and _LEAVE_OUT not in kinds
             return ()
@@ -511,16 +514,24 @@ class ActReader:
             outer.n_articles += 1
         text = article.text
         said = (article.number, article.rubric, text)
-        self._account.leave_out("notes", *self.text.removed)
-        self.text.removed.clear()
         if is_repealed or not text or any(pattern.fullmatch(text) for pattern in self._empty):
             self.repealed += 1
             self._account.leave_out("repealed", *said)
+            self._leave_notes()
             return
         changed = self._profile.hook(article, element) if self._profile.hook else article
         if changed is not None:
             self._account.keep(*said)
+        self._leave_notes()
+        if changed is not None:
             yield changed
+
+    def _leave_notes(self) -> None:
+        for rule, text in self._notes:
+            self._account.leave_out(rule, text)
+        self._notes.clear()
+        self._account.leave_out("notes", *self.text.removed)
+        self.text.removed.clear()
 
     def _leave_loose(self) -> None:
         self._account.leave_out("closing words", *(article.text for article in self._loose))
