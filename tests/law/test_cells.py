@@ -24,7 +24,7 @@ def test_a_cell_counts_once_for_each_time_it_was_kept():
     account.leave_out("notes", "old", "old", "old")
     balance = account.balance()
     assert (balance.words, balance.kept, balance.left_out) == (9, 4, {"notes": 3})
-    assert [(lost.place, lost.text, lost.words) for lost in balance.lost] == [("law.csv:3", "Lamps burn.", 2)]
+    assert [(lost.place, lost.text, lost.words) for lost in balance.lost] == [("law.csv:3", "Lamps burn", 2)]
 
 
 def test_a_cell_that_is_kept_in_another_form_is_searched_for():
