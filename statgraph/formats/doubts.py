@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from statgraph import artifacts
 from statgraph.formats.law_words import LinePatterns
-from statgraph.law.citations.grammar import tables
+from statgraph.law.citations.tables import tables
 from statgraph.law.citations.numbers import article_number, numeral_value
 from statgraph.law.records import Article
 from statgraph.law.titles import number_or_title

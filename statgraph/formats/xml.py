@@ -2,48 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from statgraph.errors import CorpusError, UsageError, marked, option
+from statgraph.errors import CorpusError, marked, option
 from statgraph.formats.acts.documents import Document, documents
 from statgraph.formats.acts.drafting import ReadAct, draft_acts
 from statgraph.formats.acts.profile import Profile, fitting_profile, profile_named, profile_names
-from statgraph.formats.acts.reader import Act, ActArticle, ActReader, root_of
-from statgraph.formats.acts.references import ArticleVersion, ReferenceIndex
+from statgraph.formats.acts.reader import Act, ActReader, root_of
+from statgraph.formats.acts.walk import CountedDocument
+from statgraph.law.account import Account
 from statgraph.law.draft import Draft, SourceFormat
 
 _MAX_NAMED = 3
-_MAX_CHARS = 100  # of a line of an explanation
-
-
-@dataclass(slots=True)
-class _LeftOut:
-    """What of a source is in no article of the corpus: articles by reason, characters by file, files by reason."""
-
-    articles: Counter[str] = field(default_factory=Counter)
-    characters: Counter[str] = field(default_factory=Counter)
-    files: dict[str, list[str]] = field(default_factory=dict)
-
-    def add_file(self, why: str, name: str) -> None:
-        self.files.setdefault(why, []).append(name)
-
-    def parts(self) -> Iterator[str]:
-        """Yield in words which articles and how much text is left out."""
-        yield from (f"{count:,} article{'s' * (count > 1)} {why}" for why, count in self.articles.items() if count)
-        if n_chars := self.characters.total():
-            n_files = sum(map(bool, self.characters.values()))
-            where = f" in {n_files:,} files" * (n_files > 1)
-            yield f"{n_chars:,} characters in no article{where}, such as preambles; --explain lists them"
-
-    def whole_files(self) -> Iterator[str]:
-        """Yield in words which files are left out and why."""
-        for why, names in self.files.items():
-            if names:
-                named = ", ".join(names[:_MAX_NAMED]) + ", ..." * (len(names) > _MAX_NAMED)
-                yield f"{len(names):,} file{'s' * (len(names) > 1)} {why}: {named}"
 
 
 def draft_xml(draft: Draft, source: Path) -> None:
@@ -54,30 +25,35 @@ def draft_xml(draft: Draft, source: Path) -> None:
     """
     chosen = profile_named(draft.reading.profile) if draft.reading.profile else None
     passed_over: list[str] = []
-    left_out = _LeftOut(files={"with other suffixes than XML": passed_over})
+    left_out = {"with other suffixes than XML": passed_over}
     read: list[ReadAct] = []
     try:
         for document in documents(source, passed_over):
             try:
                 profile = chosen or profile_of(document)
                 if profile is None:
-                    left_out.add_file("of no known format", document.name)
+                    left_out.setdefault("of no known format", []).append(document.name)
                     continue
-                one = _read(draft, document, profile, left_out)
-                read += [one] if one is not None else []
+                read += _read(draft, document, profile, left_out)
             except CorpusError as error:
                 draft.add_problem(*_placed(error))
     except CorpusError as error:
         draft.add_problem(*_placed(error))
     if not read and not draft.problem_count:
-        why = "; ".join(left_out.whole_files()) or "it is empty"
+        why = "; ".join(_named(left_out)) or "it is empty"
         draft.add_problem(
-            source.name, f"holds no articles ({why}); name files of official XML, or a {option('profile')}"
+            source.name,
+            f"holds no articles ({why}); name files of official XML, or a {option('profile')}: "
+            f"{', '.join(profile_names())}",
         )
     counts = draft_acts(draft, read)
+    if read:
+        draft.remarks.append(
+            f"references with a target: {counts.total():,}, of which to an article here {counts[True]:,}"
+        )
     if counts[False]:
         draft.left_out.append(f"{counts[False]:,} of {counts.total():,} references with a target, which lead elsewhere")
-    draft.left_out += [*left_out.parts(), *left_out.whole_files()]
+    draft.left_out += _named(left_out)
 
 
 def profile_of(document: Document) -> Profile | None:
@@ -85,101 +61,38 @@ def profile_of(document: Document) -> Profile | None:
     return fitting_profile(document.head, root_of(document.head))
 
 
-def explain_xml(draft: Draft, source: Path) -> Iterator[str]:
-    """Yield in lines what a profile makes of each document of a source.
-
-    Raises:
-        UsageError: if a document is of no known format.
-        CorpusError: if a document cannot be read.
-    """
-    chosen = profile_named(draft.reading.profile) if draft.reading.profile else None
-    for document in documents(source):
-        profile = chosen or profile_of(document)
-        if profile is None:
-            raise UsageError(
-                f"{document.name}: of no known format; name a profile with {option('profile')}: "
-                f"{', '.join(profile_names())}, or a file"
-            )
-        yield from _explanation(document, profile)
+def _named(files: Mapping[str, list[str]]) -> Iterator[str]:
+    """Yield in words which files are left out, by why."""
+    for why, names in files.items():
+        if names:
+            named = ", ".join(names[:_MAX_NAMED]) + ", ..." * (len(names) > _MAX_NAMED)
+            yield f"{len(names):,} file{'s' * (len(names) > 1)} {why}: {named}"
 
 
-def _explanation(document: Document, profile: Profile) -> Iterator[str]:
-    """Yield what a profile makes of a document: the act, its headings and articles with their lines, what is left out,
-    the text in no article, the references resolved within it.
-
-    Raises:
-        CorpusError: if the document is not well-formed.
-    """
-    reader = ActReader(document, profile, document.name)
-    articles = list(reader)
-    act = reader.act_or(Path(document.name).name.partition(".")[0])
-    yield f"{document.name}: profile {profile.name}, {profile.settings.summary}".rstrip(", ")
-    for name in Act.__slots__:
-        yield f"  {name:<9} {getattr(act, name) or '(not said)'}"
-    depth = max((heading.depth for heading in reader.headings), default=0)
-    yield f"headings  {len(reader.headings):,}, depth {depth}"
-    yield from (_cut(f"  line {one.line:>6}  {'  ' * (one.depth - 1)}{one.title}") for one in reader.headings)
-    yield f"articles  {len(articles):,}"
-    for one in articles:
-        where = f" in annex {one.annex}" if one.annex else ""
-        since, until = f" from {one.valid_from}" * bool(one.valid_from), f" to {one.valid_to}" * bool(one.valid_to)
-        dates = f", in force{since}{until}" * bool(since or until)
-        yield _cut(f"  line {one.line:>6}  {one.number or '(no number)'}: {one.rubric or '(no rubric)'}")
-        yield f"               id {one.local_id}{where}, {len(one.text):,} characters{dates}"
-        yield _cut(f"               {one.text.partition(chr(10))[0]}")
-    yield "left out"
-    yield f"  articles without text: {reader.repealed:,}; articles quoted, as text: {reader.quoted:,}"
-    yield from (f"  {count:>6,}  {name}" for name, count in reader.left_out.most_common())
-    yield from _outside(reader)
-    yield from _references(reader, articles, act, profile)
-    running = set(filter(None, reader.text.running)) - profile.named
-    yield f"read as running text, for no key names them: {', '.join(sorted(running)) or 'nothing'}"
-
-
-def _outside(reader: ActReader) -> Iterator[str]:
-    yield f"in no article  {reader.outside.n_chars:,} characters of text"
-    for name, place in sorted(reader.outside.places.items(), key=lambda item: -item[1].n_chars):
-        times = f", {place.n_elements:,} times" * (place.n_elements > 1)
-        yield f"  line {place.line:>6}  {name}: {place.n_chars:,} characters{times}"
-
-
-def _references(reader: ActReader, articles: list[ActArticle], act: Act, profile: Profile) -> Iterator[str]:
-    index = ReferenceIndex()
-    for one in articles:
-        index.add(act.act_id, one.local_id, one.number, [ArticleVersion(one.local_id)])
-    patterns = profile.patterns("references.pattern")
-    targets = Counter(target for one in articles for target in one.targets)
-    found = {target: index.find(target, act.act_id, patterns) for target in targets}
-    inside = sum(count for target, count in targets.items() if found[target])
-    yield (
-        f"references {reader.text.n_references:,}, of which with a target {reader.text.n_targets:,}; "
-        f"different targets of an article {targets.total():,}, of which in this file {inside:,}"
-    )
-    for target, count in targets.most_common():
-        yield _cut(f"  {count:>6,}  {target} -> {found[target] or 'elsewhere'}")
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= _MAX_CHARS else f"{line[: _MAX_CHARS - 3]}..."
-
-
-def _read(draft: Draft, document: Document, profile: Profile, left_out: _LeftOut) -> ReadAct | None:
-    """Return the act of a document; None if it has no articles or is in another language than the corpus."""
-
-    reader = ActReader(document, profile, document.name)
+def _read(draft: Draft, document: Document, profile: Profile, left_out: dict[str, list[str]]) -> Iterator[ReadAct]:
+    """Yield the act of a document, unless it has no articles or is in another language than the corpus; say in the
+    draft what became of its words."""
+    account = Account()
+    counted = CountedDocument(document, account, profile.settings.syntax)
+    reader = ActReader(counted, profile, document.name, account)
     found = tuple(reader)
+    counted.check()
     act = reader.act_or(Path(document.name).name.partition(".")[0])
+    draft.remarks.append(f"{document.name}: profile {profile.name}, {profile.settings.summary}".rstrip(", "))
+    draft.remarks += [f"  {name:<9} {getattr(act, name) or '(not said)'}" for name in Act.__slots__]
+    running = sorted(set(filter(None, reader.text.running)) - profile.named)
+    draft.remarks.append(f"  read as running text, for no key names them: {', '.join(running) or 'nothing'}")
+    for heading in reader.headings:
+        draft.recognise(f"{document.name}:{heading.line}", "heading", heading.title)
     if not found:
-        left_out.add_file("without articles", document.name)
-        return None
+        left_out.setdefault("without articles", []).append(document.name)
     draft.learn(language=act.language, licence=act.licence)
-    if act.language and act.language != draft.language:
-        left_out.add_file(f"in another language than {draft.language}", document.name)
-        return None
-    left_out.articles["without text, repealed"] += reader.repealed
-    left_out.articles["quoted, as part of the text around them"] += reader.quoted
-    left_out.characters[document.name] = reader.outside.n_chars
-    return ReadAct(act, found, profile, document.name)
+    if found and act.language and act.language != draft.language:
+        left_out.setdefault(f"in another language than {draft.language}", []).append(document.name)
+        return
+    draft.settle(account)
+    if found:
+        yield ReadAct(act, found, profile, document.name)
 
 
 def _placed(error: CorpusError) -> tuple[str, str]:

@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 
 KEPT = ""  # the rule of what is in the corpus
-_RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789", strict=True))
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_IS_RAISED = re.compile("[⁰¹²³⁴-⁹]")
+_NO_LETTERS = {code: None for code in range(128) if not chr(code).isalnum()}
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _BEGINNING = 200  # characters that show the script of a text
 _WORD = re.compile(r"[^\W_]+")
-_LONG = 12  # letters; shorter pieces take what the longer ones leave
+_PACKED = 4096  # pieces that are stored as one string
+_SHORT = 8  # letters of a piece that is looked for after the longer ones
 _NEAR = 2_000  # letters ahead in which the next words are looked for first
 _SPREAD = 200  # letters that may stand between the words of one piece
 _MOST_FOUND = 0.6  # of the letters of a piece: with fewer in one place, it is not there
-_MOST_SEARCHES = 5_000  # through a whole document
+_MOST_SEARCHES = 500  # times the length of a document, through all of it; fewer for short pieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +87,36 @@ class Account:
     """
 
     def __init__(self) -> None:
-        self._source: list[tuple[str, str]] = []
+        self._places: list[str] = []
+        self._lines = array("q")
+        self._packed: list[str] = []  # pieces of the source, many in one string
+        self._unpacked: list[str] = []
         self._parts: list[str] = []
         self._rules: list[str] = []
 
-    def read(self, place: str, text: str) -> None:
-        """Add a piece of the source: a line, or the text between two tags."""
-        self._source.append((place, text))
+    def read(self, place: str, text: str, *, line: int = 0) -> None:
+        """Add a piece of the source: a line, or the text between two tags.
+
+        Args:
+            line: of the file that `place` is, if it is one: takes less memory than a place that names both.
+        """
+        self._places.append(place)
+        self._lines.append(line)
+        self._unpacked.append(text)
+        if len(self._unpacked) == _PACKED:
+            self._pack()
+
+    def _pack(self) -> None:
+        self._packed.append("\0".join(text.replace("\0", " ") for text in self._unpacked))
+        self._unpacked.clear()
+
+    def _pieces(self) -> Iterator[str]:
+        self._pack()
+        for packed in self._packed if self._places else ():
+            yield from packed.split("\0")
+
+    def _place(self, number: int) -> str:
+        return f"{self._places[number]}:{self._lines[number]}" if self._lines[number] else self._places[number]
 
     def put(self, rule: str, text: str) -> None:
         """Add what is in the corpus (`KEPT`), or what a rule leaves out."""
@@ -112,119 +139,136 @@ class Account:
     def balance(self) -> Balance:
         """Return how many words of the source went where.
 
-        Every piece of the source claims its place in what was kept and left out, so a text that stands twice in the
+        Every piece of the source claims its place in what was kept or left out, so a text that stands twice in the
         source and once in the corpus is lost once.
         """
-        claims = _Claims(self._parts)
         starts = [0, *accumulate(map(len, self._parts))]
         balance = Balance()
-        for (place, text), found in zip(self._source, claims.of([text for _, text in self._source]), strict=True):
-            missing = [(words, count) for words, count, where in found if where < 0]
-            for _, count, where in found:
+        first: dict[str, int] = {}  # the number of the first piece of each rule
+        for number, text, found in _Claims(self._parts).of(self._pieces()):
+            lost: list[tuple[str, int]] = []
+            for words, count, where in found:
                 balance.words += count
                 if where < 0:
+                    lost.append((words, count))
                     continue
                 rule = self._rules[bisect_right(starts, where) - 1]
                 if rule == KEPT:
                     balance.kept += count
-                else:
-                    balance.left_out[rule] += count
-                    balance.first.setdefault(rule, place)
-                    if not balance.pieces or balance.pieces[-1] != (place, rule, text):
-                        balance.pieces.append((place, rule, text))
-            if missing:
-                lost = LostText(place, " ".join(words for words, _ in missing), sum(count for _, count in missing))
-                balance.lost.append(lost)
+                    continue
+                balance.left_out[rule] += count
+                if number < first.setdefault(rule, number + 1):
+                    first[rule] = number
+                    balance.first[rule] = self._place(number)
+                piece = (self._place(number), rule, text)
+                if not balance.pieces or balance.pieces[-1] != piece:
+                    balance.pieces.append(piece)
+            if lost:
+                said = " ".join(words for words, _ in lost)
+                balance.lost.append(LostText(self._place(number), said, sum(count for _, count in lost)))
         return balance
 
 
-_Found = list[tuple[str, int, int]]  # words, how many, and where they are, -1 for nowhere
+_Found = tuple[tuple[str, int, int], ...]  # words, how many, and where they are, -1 for nowhere
 
 
 class _Claims:
-    """Gives every piece of a source a place of its own in the letters and digits of a text."""
+    """The letters and digits of a text, of which every piece of a source claims a place of its own."""
 
     def __init__(self, parts: Iterable[str]):
         self._text = "".join(parts)
         self._taken = bytearray(len(self._text))
-        self._next, self._searches = 0, 0
+        self._end = self._other = (
+            0  # of what was claimed last, and before the last jump: a note, and the text around it
+        )
+        self._searched = -100_000_000  # characters in searches through all of the text, of which so many are free
+        self._claimed: dict[str, int] = {}  # up to where all places of a text are taken, of those searched for
 
-    def of(self, pieces: Sequence[str]) -> list[_Found]:
-        """Return for each piece where it is: the long ones as a whole, then the short ones, then the words of those
-        that are nowhere as a whole."""
-        letters = [_letters(text) for text in pieces]
-        found: list[_Found] = [[] for _ in pieces]
-        before = [0] * len(pieces)  # where the last piece ends that was found before this one
-        for is_long in (True, False):
-            self._next = 0
-            for i, whole in enumerate(letters):
-                if found[i]:
-                    self._next = found[i][0][2] + len(whole)
-                elif whole and (len(whole) >= _LONG) == is_long and (where := self._find(whole)) >= 0:
-                    self._take(where, len(whole))
-                    found[i] = [(pieces[i], word_count(pieces[i]), where)]
-                before[i] = self._next
-        for i, whole in enumerate(letters):
-            if whole and not found[i]:
-                found[i] = self._words(_WORD.findall(pieces[i]), before[i])
-        return found
+    def of(self, source: Iterable[str]) -> Iterator[tuple[int, str, _Found]]:
+        """Yield each piece of a source, by its number, with where it is as a whole or else where each of its words is.
+
+        Short pieces and those in parts come last: they are looked for in what the others leave.
+        """
+        later: list[tuple[int, str, int, int]] = []  # with where the pieces before it end
+        for number, text in enumerate(source):
+            letters = _letters(text)
+            if len(letters) >= _SHORT and (where := self._find(letters)) >= 0:
+                self._take(where, len(letters))
+                yield number, text, ((text, word_count(text), where),)
+            elif letters:
+                later.append((number, text, self._end, self._other))
+        for number, text, self._end, self._other in later:
+            letters = _letters(text)
+            where = self._find(letters) if len(letters) < _SHORT else -1
+            if where >= 0:
+                self._take(where, len(letters))
+                yield number, text, ((text, word_count(text), where),)
+            else:
+                yield number, text, self._words(text)
 
     def _find(self, text: str) -> int:
-        """Return where a text is that no piece has claimed: near the last one, or else anywhere; -1 for nowhere."""
-        where = self._text.find(text, self._next, self._next + _NEAR + len(text))
-        if where >= 0 and not self._taken[where]:
+        """Return where a text is that no piece has claimed: behind what was claimed last, or before that; else close to
+        it, or else anywhere; -1 for nowhere."""
+        where = self._near(text)
+        if where < 0:
+            self._end, self._other = self._other, self._end
+            where = self._near(text)
+        if where >= 0:
             return where
-        where = self._free(text, max(0, self._next - 10 * _NEAR), self._next + 10 * _NEAR)
-        if where < 0 and self._searches < _MOST_SEARCHES:
-            self._searches += 1
-            where = self._free(text, 0, len(self._text))
+        is_short = len(text) < _SHORT
+        window = 2 * _NEAR if is_short else 10 * _NEAR
+        where = self._free(text, max(0, self._end - window), self._end + window)
+        if where < 0 and self._searched < _MOST_SEARCHES * len(self._text) // (100 if is_short else 1):
+            start = self._claimed.get(text, 0)
+            where = self._free(text, start, len(self._text))
+            self._claimed[text] = where if where >= 0 else len(self._text)
+            self._searched += self._claimed[text] - start
+        if where >= 0:
+            self._other = self._end
         return where
+
+    def _near(self, text: str) -> int:
+        where = self._text.find(text, self._end, self._end + _NEAR + len(text))
+        return self._free(text, where, self._end + _NEAR) if where >= 0 and self._taken[where] else where
 
     def _free(self, text: str, start: int, end: int) -> int:
+        """Return where a text is that no piece has claimed, in a part of it all; -1 for nowhere."""
         where = self._text.find(text, start, end)
         while where >= 0 and self._taken[where]:
-            where = self._text.find(text, where + 1, end)
+            following = self._taken.find(0, where)
+            where = self._text.find(text, following, end) if following >= 0 else -1
         return where
 
-    def _words(self, words: Sequence[str], before: int) -> _Found:
+    def _words(self, text: str) -> _Found:
         """Return where each word of a piece is, all of them close to the longest one; none is found if few are."""
-        letters = [_letters(word) for word in words]
-        self._next = before
-        anchor = self._find(max(letters, key=len))
-        spread = sum(map(len, letters)) + _SPREAD
-        places = []
-        for word in letters:
-            where = self._free(word, max(0, anchor - spread), anchor + spread) if anchor >= 0 else -1
-            places.append(where)
-            if where >= 0:
-                self._take(where, len(word))
+        words = _WORD.findall(text)
+        letters = list(map(_letters, words))
+        places = [-1] * len(words)
+        if (anchor := self._find(max(letters, key=len))) >= 0:
+            spread = sum(map(len, letters)) + _SPREAD
+            for number in sorted(range(len(words)), key=lambda number: -len(letters[number])):
+                where = places[number] = self._free(letters[number], max(0, anchor - spread), anchor + spread)
+                if where >= 0:
+                    self._taken[where : where + len(letters[number])] = b"\1" * len(letters[number])
         n_found = sum(len(word) for word, where in zip(letters, places, strict=True) if where >= 0)
         if n_found < _MOST_FOUND * sum(map(len, letters)):
             for word, where in zip(letters, places, strict=True):
                 if where >= 0:
                     self._taken[where : where + len(word)] = bytes(len(word))
             places = [-1] * len(words)
-        return [(word, word_count(word), where) for word, where in zip(words, places, strict=True)]
+        return tuple((word, word_count(word), where) for word, where in zip(words, places, strict=True))
 
     def _take(self, where: int, length: int) -> None:
-        self._taken[where : where + length] = b"\1" * length
-        self._next = where + length
-
-
-class _LettersAlone(dict[int, str | None]):
-    """A table for `str.translate` that leaves letters and digits, raised digits as plain ones."""
-
-    def __missing__(self, code: int) -> str | None:
-        character = chr(code)
-        self[code] = _RAISED.get(character, character) if character.isalnum() else None
-        return self[code]
-
-
-_TABLE = _LettersAlone()
+        self._end = where + length
+        self._taken[where : self._end] = b"\1" * length
 
 
 def _letters(text: str) -> str:
-    return text.translate(_TABLE) if text.isascii() else unicodedata.normalize("NFC", text).translate(_TABLE)
+    """Return the letters and digits of a text, raised digits as plain ones."""
+    if text.isascii():
+        return text.translate(_NO_LETTERS)
+    letters = "".join(_WORD.findall(unicodedata.normalize("NFC", text)))
+    return letters.translate(_RAISED) if _IS_RAISED.search(letters) else letters
 
 
 def word_count(text: str) -> int:

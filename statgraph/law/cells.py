@@ -48,7 +48,7 @@ class CellAccount(Account):
                 self.read(place, text)
         self._rows.clear()
         balance.words = balance.kept + balance.left_out.total()
-        if self._source:
+        if self._places:
             for rule, texts in {KEPT: kept, **by_rule}.items():
                 super()._add(rule, texts.elements())
             balance.add(super().balance())

@@ -46,10 +46,16 @@ CODE = "Rent Code"
             ("Rent Code 第一条", "Rent Code 第二十条", "Rent Code 第二十条之一"),
             [("第一条", ""), ("第二十条", ""), ("第二十条之一", "")],
         ),
-        # Rubrics of some, the same of several, and the end of a number, which is none.
+        # Rubrics of some, the same of several.
         (
             ("Art. 1, Rent Code", "Art. 2 Scope", "Art. 3 Provision", "Art. 4 Provision", "Art. 9 bis ZA, Rent Code"),
-            [("Art. 1", ""), ("Art. 2", "Scope"), ("Art. 3", "Provision"), ("Art. 4", "Provision"), ("Art. 9 bis", "")],
+            [
+                ("Art. 1", ""),
+                ("Art. 2", "Scope"),
+                ("Art. 3", "Provision"),
+                ("Art. 4", "Provision"),
+                ("Art. 9 bis ZA", ""),
+            ],
         ),
         # Too few to be sure of numbers, or of several kinds, or without numbers: all but the code is the rubric.
         (("§ 1 Scope", "§ 2, Rent Code"), [("", "§ 1 Scope"), ("", "")]),

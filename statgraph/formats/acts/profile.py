@@ -123,6 +123,24 @@ class ReferenceRules:
 
 
 @dataclass(frozen=True)
+class LeftOutRules:
+    """What is no text of the act, by what it is; the summary of an import says how much of each there was."""
+
+    metadata: Selectors = setting((), help="What is said about the act or the file.")
+    notes: Selectors = setting((), help="Notes of editors, footnotes, histories, and the marks that point to them.")
+    contents: Selectors = setting((), help="Tables of contents.")
+    navigation: Selectors = setting((), help="Scripts, links and buttons of a page.")
+    pages: Selectors = setting((), help="Heads and feet of pages.")
+    preamble: Selectors = setting((), help="What comes before the articles, wherever it stands.")
+    closing: Selectors = setting((), help="Signatures and other closing words.")
+    quoted: Selectors = setting((), help="Provisions of other acts that stand beside those of this one.")
+
+
+# What a key of `leave_out` is called in the account of an import, where that is not its name.
+RULES = {"pages": "heads and feet of pages", "closing": "closing words", "quoted": "quoted act"}
+
+
+@dataclass(frozen=True)
 class ProfileSettings:
     """A profile as its YAML file has it."""
 
@@ -149,7 +167,7 @@ class ProfileSettings:
         "text, and U+@NAME the character of that hexadecimal code.",
     )
     line_ends: bool = setting(False, help="Whether the lines of the file are lines of the text.")
-    leave_out: Selectors = setting((), help="Elements that are no text of the act: notes, contents, metadata.")
+    leave_out: LeftOutRules = field(default_factory=LeftOutRules)
     quoted: Selectors = setting((), help="Elements that quote another act: articles inside them are text.")
     remove: Patterns = setting((), help="Regular expressions of what is removed from titles and text.")
     empty: Patterns = setting(
@@ -175,6 +193,13 @@ class Profile:
         self._values: dict[str, Value] = {}
         self._patterns: dict[str, tuple[re.Pattern[str], ...]] = {}
         self._compile(settings, "")
+        # The elements of `leave_out`, each with its rule.
+        self.left_out = tuple(
+            (selector, RULES.get(item.name, item.name))
+            for item in fields(settings.leave_out)
+            for selector in self._selectors[f"leave_out.{item.name}"]
+        )
+        self._selectors["leave_out"] = tuple(selector for selector, _ in self.left_out)
         if not (settings.articles.elements or settings.articles.begins):
             raise UsageError(f"{name}: 'articles.elements' is missing; name the elements of articles")
         self.written = tuple(found for entry in settings.write for found in self._written(entry))

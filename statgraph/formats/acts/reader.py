@@ -7,8 +7,7 @@ largest article. Nothing outside the file is ever loaded: no DTD, no external en
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -23,9 +22,11 @@ from statgraph.formats.acts.documents import Readable
 from statgraph.formats.acts.profile import Profile
 from statgraph.formats.acts.selectors import Element, Selector, local_name
 from statgraph.formats.acts.text import TextReader
+from statgraph.law.account import Account
 
 CHUNK_BYTES = 1 << 18
 _AROUND = " \t\n.:;,–—-"
+_WORD = re.compile(r"\w")
 _DATE = re.compile(r"(?P<y>\d{4})-?(?P<m>\d\d)-?(?P<d>\d\d)|(?P<D>\d\d?)[./](?P<M>\d\d?)[./](?P<Y>\d{4})")
 _FIRST_YEAR, _LAST_YEAR = 1100, 2900  # dates outside stand for none
 _LANGUAGES = {
@@ -116,61 +117,21 @@ class FoundHeading(NamedTuple):
 
 @dataclass(slots=True)
 class _Open:
-    """An element that is being read: what it may be, the headings among its children, as (level, title), the elements
-    in it that are titles and rubrics, and whether all its text is in an article or a title."""
+    """An element that is being read: what it may be, its title if it is a heading, the headings among its children, as
+    (level, title), and whether all that is in it has been read."""
 
     element: Element
     kinds: tuple[str, ...]
     title: str | None = None
-    titles: list[Element] = field(default_factory=list)
     is_read: bool = False
     siblings: list[tuple[int, str]] = field(default_factory=list)
     n_articles: int = 0
     local_id: str = ""
 
-
-@dataclass(slots=True)
-class OutsidePlace:
-    """Text in elements of one name: the line of the first, how many there are, and their characters."""
-
-    line: int
-    n_elements: int = 0
-    n_chars: int = 0
-
-
-class OutsideText:
-    """Counts the text that is in no article (preambles, a chapter's own paragraphs, closing words), by the selector of
-    the elements it is in, such as `preamble/p`."""
-
-    def __init__(self) -> None:
-        self.places: dict[str, OutsidePlace] = {}
-
     @property
-    def n_chars(self) -> int:
-        """Return how many characters there are."""
-        return sum(place.n_chars for place in self.places.values())
-
-    def add(self, element: Element, passes_over: Callable[[Element], bool]) -> None:
-        """Count the text left in an element whose articles are read and cleared, without what is passed over."""
-        if passes_over(element):
-            return
-        if not any(text.strip() for text in (element.text or "", *(child.tail or "" for child in element))):
-            for child in element:
-                self.add(child, passes_over)
-            return
-        above = element.getparent()
-        name = local_name(element) if above is None else f"{local_name(above)}/{local_name(element)}"
-        place = self.places.setdefault(name, OutsidePlace(element.sourceline or 0))
-        place.n_elements += 1
-        place.n_chars += len(" ".join("".join(_texts(element, passes_over)).split()))
-
-
-def _texts(element: Element, passes_over: Callable[[Element], bool]) -> Iterator[str]:
-    yield element.text or ""
-    for child in element:
-        if not passes_over(child):
-            yield from _texts(child, passes_over)
-        yield child.tail or ""
+    def is_heading(self) -> bool:
+        """Return whether it is a heading that contains what it heads, or an annex."""
+        return _HEADING in self.kinds or _ANNEX in self.kinds
 
 
 # The keys of a profile whose elements the reader stops at, in the order in which they are asked.
@@ -183,29 +144,34 @@ _KEYS = (_LEAVE_OUT, _QUOTED, _ARTICLE, _BEGINS, _ANNEX, _CONTINUED, _SIBLING, _
 class ActReader:
     """Iterates over the articles of one file; what else there is to know is complete when they are all read.
 
+    Text under a heading that is in none of its articles is an article without a number. What comes before the first
+    article and after the last, under no heading that contains it, is left out.
+
     Args:
         stream: the file, open for reading bytes.
         profile: of its format.
         place: its name, for messages.
+        account: where to say what is kept, and left out by which rule.
 
     Attributes:
         act: what the file says of the act; empty before the first article.
         headings: every heading, in order.
-        left_out: how many elements of each name were left out.
         repealed: how many articles had no text, and are left out.
         quoted: how many articles stand inside a quotation or another article, and are text.
-        outside: the text that is in no article.
     """
 
-    def __init__(self, stream: Readable, profile: Profile, place: str):
+    def __init__(self, stream: Readable, profile: Profile, place: str, account: Account | None = None):
         self._stream, self._profile, self._place = stream, profile, place
+        self._account = account or Account()
         self.text = TextReader(profile)
         self.act = Act()
         self.headings: list[FoundHeading] = []
-        self.left_out: Counter[str] = Counter()
         self.repealed = 0
         self.quoted = 0
-        self.outside = OutsideText()
+        self._titles: set[Element] = set()  # elements that are read as the number or title of something
+        self._notes: list[tuple[str, str]] = []  # what is left out within an article, by rule
+        self._loose: list[ActArticle] = []  # what follows the last article, under no heading that contains it
+        self._at: tuple[Element, bool] | None = None  # the element up to which all is read, and whether to its end
         self._rules: dict[str, list[tuple[Selector, str]]] = {}
         for key in _KEYS:
             for selector in profile.selectors(key):
@@ -251,8 +217,8 @@ class ActReader:
             raise CorpusError(f"{self._place}{line}: {_xml_problem(error)}") from None
         yield from self._close_begun(None)
         self._learn_act(self._root)
-        self._base.element = self._root
-        self._count_outside(self._base)
+        list(self._unread(self._root, to_its_end=True))
+        self._leave_loose()
 
     def act_or(self, name: str) -> Act:
         """Return what the file says of its act, with a name for an id or a title that it does not say."""
@@ -286,54 +252,64 @@ class ActReader:
     def _end(self, element: Element) -> tuple[ActArticle, ...]:
         """Close an element, and return the articles that end with it; clear what is read."""
         ended: tuple[ActArticle, ...] = ()
-        if self._begun is not None and not {_ANNEX, _HEADING}.isdisjoint(self._open[-1].kinds):
-            ended = tuple(self._close_begun(None))  # which is in this element
-        closed = self._open.pop()
+        closed = self._open[-1]
         kinds, depth = closed.kinds, self._depth
+        if self._begun is not None and closed.is_heading:
+            ended = tuple(self._close_begun(None))  # which is in this element
         for kind in kinds:
             depth[kind] -= 1
-        if not kinds:
-            self._open[-1].titles += closed.titles
-            return ()
-        if _LEAVE_OUT in kinds:
-            self.left_out[local_name(element)] += not depth[_LEAVE_OUT]
-            self._clear(element, unless=depth[_ARTICLE] or depth[_BEGINS])
-            return ()
-        if depth[_LEAVE_OUT] or depth[_QUOTED] or depth[_ARTICLE] or _QUOTED in kinds:
-            self.quoted += _ARTICLE in kinds and not depth[_LEAVE_OUT]
+        is_text = depth[_LEAVE_OUT] or depth[_QUOTED] or depth[_ARTICLE] or _QUOTED in kinds
+        if not kinds or is_text or _LEAVE_OUT in kinds:
+            self._open.pop()
+            if _LEAVE_OUT in kinds and not depth[_LEAVE_OUT]:
+                self._notes.append((self._rule(element), "".join(element.itertext())))
+                if not depth[_ARTICLE]:
+                    self._leave_notes()
+                self._clear(element, unless=depth[_ARTICLE] or depth[_BEGINS])
+            self.quoted += bool(is_text) and _ARTICLE in kinds and not depth[_LEAVE_OUT] and _LEAVE_OUT not in kinds
             return ()
         ended += self._ended(closed)
-        if _BEGINS not in kinds:
-            self._count_outside(closed)
+        if closed.is_read:
+            self._at = (element, True)
             self._clear(element)
         return ended
 
     def _ended(self, closed: _Open) -> tuple[ActArticle, ...]:
-        """Return the articles that a closed element is; keep it in mind if it is a heading."""
+        """Return the articles that an element is or that end with it, and close it."""
         element, kinds = closed.element, closed.kinds
-        if _ARTICLE in kinds and self._holds("articles.when", element):
+        ended: tuple[ActArticle, ...] = ()
+        is_annex = _ANNEX in kinds and self._holds("annexes.when", element)
+        is_article = _ARTICLE in kinds and self._holds("articles.when", element)
+        if not is_article and (is_annex or _HEADING in kinds):
+            self._title(closed)
+            if closed.n_articles or not (is_annex or self._depth[_ANNEX]):
+                ended = tuple(self._unread(element, to_its_end=True))
+                closed.is_read = True
+        self._open.pop()
+        if is_article:
             closed.is_read = True
             return tuple(self._article(element, self._found("articles.id", element)))
         if _BEGINS in kinds and self._holds("articles.when", element):
             ended = tuple(self._close_begun(element))
             self._begun = element
-            return ended
-        if _ANNEX in kinds and self._holds("annexes.when", element):
+        elif is_annex or _HEADING in kinds:
             if _ARTICLE in kinds:
                 self._open[-1].siblings.clear()  # they are of what came before
-            return tuple(self._loose(closed))
-        if _CONTINUED in kinds:
+            if not closed.is_read:
+                ended = (*self._unread(element), *self._whole(closed))
+                closed.is_read = True
+        elif _CONTINUED in kinds:
             self._continue_heading(element)
-            closed.is_read = True
+            self._titles.add(element)
         elif _SIBLING in kinds and self._holds("headings.when", element):
-            self._add_sibling(closed)
-        elif _HEADING in kinds:
-            self._title(closed)
-            if self._depth[_ANNEX]:
-                return tuple(self._loose(closed))
-        elif _ARTICLE in kinds:
-            self.left_out[local_name(element)] += 1
-        return ()
+            ended = tuple(self._unread(element))
+            self._add_sibling(element)
+            self._at = (element, element in self._titles)
+        return ended
+
+    def _rule(self, element: Element) -> str:
+        """Return by which rule of the profile an element is left out."""
+        return next((rule for selector, rule in self._profile.left_out if selector.matches(element)), "notes")
 
     def _clear(self, element: Element, *, unless: object = False) -> None:
         """Free what is inside an element that has ended, once the act is known; its name and attributes stay."""
@@ -341,16 +317,60 @@ class ActReader:
             element.text = None
             del element[:]
 
-    def _count_outside(self, closed: _Open) -> None:
-        """Count the text of an element that is in no article and no title.
+    # Text in no article
 
-        Before the act is known, nothing is cleared, and it is left to what is around the element.
-        """
-        if self._knows_act and not closed.is_read and closed.element is not None:
-            titles = set(closed.titles)
-            self.outside.add(closed.element, lambda one: one in titles or _LEAVE_OUT in self._kinds_of(one))
-        elif self._open:
-            self._open[-1].titles += [closed.element] if closed.is_read else closed.titles
+    def _unread(self, stop: Element, *, to_its_end: bool = False) -> Iterator[ActArticle]:
+        """Yield what stands between all that is read and an element as articles, one for each heading it is under."""
+        self._path()  # finds the elements that are titles
+        for opened, copy, line in self._passed(stop, to_its_end):
+            path = self._path(opened)
+            if not path and not self._base.n_articles:
+                self._account.leave_out("preamble", "".join(copy.itertext()))
+                continue
+            text, targets = self.text.lines(copy) if len(copy) or copy.text else ("", [])
+            if not _WORD.search(text):
+                continue
+            self._learn_act(stop)
+            name = path[-1] if path else ""
+            line, annex = copy[0].sourceline or line if len(copy) else line, self._annex(opened)
+            article = ActArticle("", name, text, path, name, line, annex, targets=tuple(targets))
+            if opened.is_heading:
+                yield from self._kept(article, copy, False)
+            else:
+                self._loose.append(article)
+
+    def _passed(self, stop: Element, to_its_end: bool) -> Iterator[tuple[_Open, Element, int]]:
+        """Yield copies of what stands between all that is read and an element, without titles and what is left out,
+        each with the innermost open heading that it is in and the line of what follows it."""
+        around = {stop, *stop.iterancestors()}
+        headings = {outer.element: outer for outer in self._open if outer.is_heading}
+        hold_titles = {above for title in self._titles for above in title.iterancestors()}
+        node, is_end = self._at or (stop.getroottree().getroot(), False)
+        above = node.iterancestors() if is_end else (node, *node.iterancestors())
+        inside = next((headings[one] for one in above if one in headings), self._base)
+        copy = etree.Element("p")
+        while True:
+            if text := node.tail if is_end else node.text:
+                _append_text(copy, text)
+            following = node.getnext() if is_end else next(iter(node), None)
+            if following is None:
+                node, is_end = node.getparent() if is_end else node, True
+                if node is stop or node is None:
+                    break
+            elif following is stop and not to_its_end:
+                break
+            elif following in around or (following in hold_titles and _LEAVE_OUT not in self._kinds_of(following)):
+                node, is_end = following, False
+                if node in headings:
+                    yield inside, copy, node.sourceline or 0
+                    inside, copy = headings[node], etree.Element("p")
+            else:
+                node, is_end = following, True
+                if node not in self._titles and _LEAVE_OUT not in self._kinds_of(node):
+                    copy.append(deepcopy(node))
+                    copy[-1].tail = None
+        self._titles.clear()
+        yield inside, copy, node.sourceline or 0 if node is not None else 0
 
     def _holds(self, key: str, element: Element) -> bool:
         condition = self._profile.value(key)
@@ -361,9 +381,14 @@ class ActReader:
 
     # Headings
 
-    def _path(self) -> tuple[str, ...]:
+    def _around(self, until: _Open | None) -> list[_Open]:
+        """Return the open headings and annexes, or those down to one of them."""
+        containers = [outer for outer in self._open if outer.is_heading]
+        return containers if until is None else containers[: containers.index(until) + 1 if until.is_heading else 0]
+
+    def _path(self, until: _Open | None = None) -> tuple[str, ...]:
         """Return the headings above what is being read."""
-        containers = [outer for outer in self._open if _HEADING in outer.kinds or _ANNEX in outer.kinds]
+        containers = self._around(until)
         for outer in containers:
             self._title(outer)  # may add to the headings of those around it
         path: list[str] = []
@@ -376,8 +401,7 @@ class ActReader:
         """Return the title of an open heading or annex, found when it is first needed: its children then are there."""
         if opened.title is None:
             kind = "annexes" if _ANNEX in opened.kinds else "headings"
-            opened.title, titles = self._heading_text(opened.element, kind)
-            opened.titles += titles
+            opened.title = self._heading_text(opened.element, kind)
             parts = self._split(opened.title)
             if kind == "headings" and parts:
                 above = self._open[self._open.index(opened) - 1] if opened in self._open else self._open[-1]
@@ -395,10 +419,11 @@ class ActReader:
         title, used_title = self._profile.value(f"{kind}.{title_key}").find(element, self.text.line)
         return number.strip(_AROUND), title, used + used_title
 
-    def _heading_text(self, element: Element, kind: str) -> tuple[str, list[Element]]:
-        """Return (number and title, the elements that they are the text of)."""
+    def _heading_text(self, element: Element, kind: str) -> str:
+        """Return number and title."""
         number, title, used = self._named(element, kind)
-        return " ".join(f"{number} {title}".split()), used
+        self._titles.update(used)
+        return " ".join(f"{number} {title}".split())
 
     def _split(self, title: str) -> list[tuple[int, str]]:
         """Return the headings that one text holds with their levels, by the words of the profile."""
@@ -421,11 +446,10 @@ class ActReader:
         siblings[:] = [(other, text) for other, text in siblings if other < level]
         siblings.append((level, title))
 
-    def _add_sibling(self, closed: _Open) -> None:
-        title, titles = self._heading_text(closed.element, "headings")
-        closed.titles += titles
-        self._set_level(self._open[-1].siblings, self._level(closed.element), title)
-        self._record(closed.element, title)
+    def _add_sibling(self, element: Element) -> None:
+        title = self._heading_text(element, "headings")
+        self._set_level(self._open[-1].siblings, self._level(element), title)
+        self._record(element, title)
 
     def _level(self, element: Element) -> int:
         found = self._found("headings.level", element)
@@ -441,12 +465,15 @@ class ActReader:
         siblings = self._open[-1].siblings
         if siblings and self.headings:
             level, title = siblings[-1]
-            siblings[-1] = (level, f"{title} {self.text.line(element)}".strip())
+            continued = self.text.line(element)
+            self._account.keep(continued)
+            siblings[-1] = (level, f"{title} {continued}".strip())
             self.headings[-1] = self.headings[-1]._replace(title=siblings[-1][1])
 
     def _record(self, element: Element, title: str) -> None:
         depth = sum(bool(outer.title) + len([title for _, title in outer.siblings if title]) for outer in self._open)
         self.headings.append(FoundHeading(element.sourceline or 0, max(depth, 1), title))
+        self._account.keep(title)
 
     # Articles
 
@@ -458,7 +485,14 @@ class ActReader:
         annex = self._annex()
         if word and number[:1].isdigit() and not annex:
             number = f"{word} {number}"
-        self._open[-1].titles += [one for one in used if one.getparent() is not element]
+        self._titles.update(one for one in used if element not in one.iterancestors())
+        begin = whole if whole is not None else element
+        yield from self._unread(begin)
+        if annex:
+            self._leave_loose()
+        for loose in self._loose:
+            yield from self._kept(loose, element, False)
+        self._loose.clear()
         text, targets = self.text.lines(element, set(used))
         valid_from, valid_to = (iso_date(self._found(f"articles.{key}", element)) for key in ("valid_from", "valid_to"))
         article = ActArticle(
@@ -467,7 +501,7 @@ class ActReader:
             text=text,
             path=path,
             local_id=local_id or number,
-            line=(whole if whole is not None else element).sourceline or 0,
+            line=begin.sourceline or 0,
             annex=annex,
             valid_from=valid_from,
             valid_to=valid_to,
@@ -479,18 +513,33 @@ class ActReader:
         for outer in self._open:
             outer.n_articles += 1
         text = article.text
+        said = (article.number, article.rubric, text)
         if is_repealed or not text or any(pattern.fullmatch(text) for pattern in self._empty):
             self.repealed += 1
+            self._account.leave_out("repealed", *said)
+            self._leave_notes()
             return
         changed = self._profile.hook(article, element) if self._profile.hook else article
         if changed is not None:
+            self._account.keep(*said)
+        self._leave_notes()
+        if changed is not None:
             yield changed
 
-    def _annex(self) -> str:
+    def _leave_notes(self) -> None:
+        for rule, text in self._notes:
+            self._account.leave_out(rule, text)
+        self._notes.clear()
+        self._account.leave_out("notes", *self.text.removed)
+        self.text.removed.clear()
+
+    def _leave_loose(self) -> None:
+        self._account.leave_out("closing words", *(article.text for article in self._loose))
+        self._loose.clear()
+
+    def _annex(self, until: _Open | None = None) -> str:
         """Return the local id of the annex that is open, "" where none is."""
-        if not self._depth[_ANNEX]:
-            return ""
-        return next(self._annex_id(outer) for outer in self._open if _ANNEX in outer.kinds)
+        return next((self._annex_id(outer) for outer in self._around(until) if _ANNEX in outer.kinds), "")
 
     def _annex_id(self, opened: _Open) -> str:
         if not opened.local_id:
@@ -498,22 +547,19 @@ class ActReader:
             opened.local_id = found or self._found("annexes.number", opened.element) or self._title(opened) or "annex"
         return opened.local_id
 
-    def _loose(self, closed: _Open) -> Iterator[ActArticle]:
-        """Yield what an annex, or a heading in one, is as an article if no article was in it."""
+    def _whole(self, closed: _Open) -> Iterator[ActArticle]:
+        """Yield what an annex, or a heading in one, is as an article, for no article was in it."""
         element = closed.element
-        self._title(closed)
-        if not closed.n_articles:
-            closed.is_read = True
-            self._learn_act(element)
-            kind = "annexes" if _ANNEX in closed.kinds else "headings"
-            number, title, used = self._named(element, kind)
-            text, targets = self.text.lines(element, set(used))
-            path = self._path()
-            local_id = self._annex_id(closed) if kind == "annexes" else number or title
-            line, annex = element.sourceline or 0, self._annex()
+        self._learn_act(element)
+        kind = "annexes" if _ANNEX in closed.kinds else "headings"
+        number, title, used = self._named(element, kind)
+        text, targets = self.text.lines(element, set(used))
+        path = self._path()
+        local_id = self._annex_id(closed) if kind == "annexes" else number or title
+        line, annex = element.sourceline or 0, self._annex()
+        if text:
             article = ActArticle(number, title, text, path, local_id, line, annex, targets=tuple(targets))
-            if text:
-                yield from self._kept(article, element, False)
+            yield from self._kept(article, element, False)
 
     def _close_begun(self, following: Element | None) -> Iterator[ActArticle]:
         """Yield the article that an element began: itself and what follows it among its siblings."""
@@ -532,6 +578,7 @@ class ActReader:
         for element in read:
             self._clear(element)
             element.tail = None
+        self._at = (read[-1], True)
 
     def _learn_act(self, element: Element | None) -> None:
         """Read what the file says of its act, once: when the first article is there, and all that precedes it."""
@@ -541,9 +588,9 @@ class ActReader:
         root = element.getroottree().getroot()
         root.set("file", PurePosixPath(self._place).name)
         values = {key: self._profile.value(f"act.{key}") for key in ("id", "title", "language", "licence", "date")}
-        both = {key: value.find(root, self.text.line) for key, value in values.items()}
-        self._base.titles += [one for _, used in both.values() for one in used]
-        found = {key: text for key, (text, _) in both.items()}
+        found = {key: value.text(root, self.text.line) for key, value in values.items()}
+        self._titles.update(values["title"].find(root, self.text.line)[1])
+        self._account.keep(found["title"])
         self.act = Act(
             act_id=" ".join(found["id"].split()),
             title=found["title"],
@@ -551,6 +598,14 @@ class ActReader:
             licence=found["licence"],
             date=iso_date(found["date"]),
         )
+
+
+def _append_text(element: Element, text: str) -> None:
+    """Add text behind what an element holds."""
+    if len(element):
+        element[-1].tail = (element[-1].tail or "") + text
+    else:
+        element.text = (element.text or "") + text
 
 
 def _xml_problem(error: etree.XMLSyntaxError) -> str:

@@ -47,6 +47,7 @@ class TextReader:
     Attributes:
         targets: what the references in the texts point to, as far as the profile finds targets.
         n_references: references read, in articles and headings; `n_targets` of them have a target.
+        removed: what the profile's patterns removed.
         running: the names of elements that no key of the profile names, which are read as running text.
     """
 
@@ -74,6 +75,7 @@ class TextReader:
         self._roles: dict[Any, _Role | list[tuple[Selector, _Role]]] = {}  # by tag; rules where it depends on more
         self.targets: list[str] = []
         self.n_references = self.n_targets = 0
+        self.removed: list[str] = []
         self.running: dict[str, None] = {}
 
     def line(self, element: Element) -> str:
@@ -104,11 +106,15 @@ class TextReader:
             return lines, []
         text = "\n".join(lines)
         for pattern in self._remove:
-            text = pattern.sub("", text)
+            text = pattern.sub(self._removing, text)
         left = [int(number) for number in _REFERRED.findall(text)]
         targets = list(dict.fromkeys(target for number in left if (target := self.targets[number])))
         lines = [" ".join(line.split()) for line in _REFERRED.sub("", text).split("\n")]
         return [line for line in lines if line], targets
+
+    def _removing(self, match: re.Match[str]) -> str:
+        self.removed.append(_REFERRED.sub("", match[0]))
+        return ""
 
     def _inside(self, element: Element, pieces: list[str], without: Collection[Element]) -> None:
         """Add what is between the tags of an element."""

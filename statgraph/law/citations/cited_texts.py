@@ -9,8 +9,9 @@ from functools import cache
 from typing import NamedTuple
 
 from statgraph.law.citations.code_mentions import CodeMentions, plain_title, volume_of
-from statgraph.law.citations.grammar import Grammar, Table, grammar_of, tables, words_pattern
+from statgraph.law.citations.grammar import Grammar, grammar_of, words_pattern
 from statgraph.law.citations.numbering import LOOK_BACK, NumberList
+from statgraph.law.citations.tables import Table, tables
 
 _LOOK_AHEAD = 120  # characters after a number in which its code is named
 _LOOK_BACK = 40
@@ -186,7 +187,7 @@ class CitedTexts:
             return code
         if before.endswith(tuple(table["same"])):
             return last
-        quoted = before.endswith("》")
+        quoted = before.endswith(("》", "」", "』", "〉"))
         if not quoted and not before.endswith(tuple(table["laws_last"])):
             return code
         mentions = self._mentions.find(before)

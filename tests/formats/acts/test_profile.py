@@ -78,7 +78,9 @@ annexes:
   title: name
 lines: [para, item]              # each begins a line
 marks: [nr]                      # (1) stays in front of the text behind it
-leave_out: [head, note]
+leave_out:
+  metadata: head
+  notes: note
 quoted: [quote]                  # rules inside it are text
 references:
   elements: see
@@ -107,7 +109,7 @@ def test_a_profile_of_ones_own(profile_of, read_act):
     assert second.text == "Insert:\n9 Dogs bark."
     assert (annex.rubric, annex.text) == ("Fees", "lamp | 5")
     assert (gazette.act.act_id, gazette.act.title, gazette.act.date) == ("L 7", "Lamp Act", "2024-01-31")
-    assert (gazette.repealed, gazette.quoted, gazette.left_out["note"]) == (1, 1, 1)
+    assert (gazette.repealed, gazette.quoted) == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -124,6 +126,7 @@ def test_a_profile_of_ones_own(profile_of, read_act):
         ("articles: {elements: a}\nwrite: dots", "'write': 'dots' has no ' = '; write it like Omissis = ..."),
         ("articles: {elements: a}\nlinse: [p]", "'linse' is not a setting; did you mean 'lines'?"),
         ("articles: {elements: a, rubrics: b}", "'articles.rubrics' is not a setting; did you mean 'articles.rubric'?"),
+        ("articles: {elements: a}\nleave_out: [note]", "'leave_out' is a group of settings; set one of leave_out.meta"),
         ("articles: [section]", "'articles' is a group of settings; set one of articles.elements"),
         ("articles: {elements: [{a: b}]}", "'articles.elements' holds {'a': 'b'}, which is no text; put it in quotes"),
         ("articles: {elements: a}\nheadings: {digits: some}", "'headings.digits' must be a whole number (got 'some')"),
@@ -150,8 +153,9 @@ def test_an_unknown_profile_lists_the_known(tmp_path):
 
 
 def test_a_profile_adds_to_the_one_it_is_based_on(profile_of):
-    profile = profile_of("based_on: akn\nleave_out: [inherited, stamp]\nquoted: [box]")
-    assert profile.settings.leave_out == (*profile_named("akn").settings.leave_out, "stamp")
+    profile = profile_of("based_on: akn\nleave_out: {notes: [inherited, stamp]}\nquoted: [box]")
+    akn = profile_named("akn").settings.leave_out
+    assert profile.settings.leave_out == replace(akn, notes=(*akn.notes, "stamp"))
     assert profile.settings.quoted == ("box",)
     assert profile.settings.articles == profile_named("akn").settings.articles
     assert profile.settings.recognise.root == ()

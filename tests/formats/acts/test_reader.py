@@ -1,10 +1,13 @@
+import io
 from dataclasses import replace
 
 import pytest
+from lxml import etree
 
 from statgraph.errors import CorpusError
 from statgraph.formats.acts.profile import Profile, ProfileSettings
-from statgraph.formats.acts.reader import iso_date, language_code
+from statgraph.formats.acts.reader import ActReader, iso_date, language_code
+from statgraph.law.account import Account
 from statgraph.settings import overlaid
 
 AKN = """<akomaNtoso xmlns="http://docs.oasis-open.org/legaldocml/ns/akn/3.0"><act>
@@ -38,7 +41,7 @@ def test_an_act_is_read_with_its_articles_headings_and_what_is_left_out(dogs):
     assert (annex.rubric, annex.local_id, annex.text) == ("Annex", "att_1", "Size | Fee\nsmall | 5")
     assert dogs.act.act_id == "/akn/xx/act/dogs"
     assert (dogs.act.title, dogs.act.language, dogs.act.date) == ("Dog Act", "en", "2024-05-01")
-    assert (dogs.quoted, dogs.repealed, dogs.left_out["meta"]) == (1, 1, 1)
+    assert (dogs.quoted, dogs.repealed) == (1, 1)
     assert [(one.line, one.depth, one.title) for one in dogs.headings] == [
         (5, 1, "Chapter 1 General"), (10, 1, "Chapter 2 Duties"), (10, 2, "Owners"), (14, 1, "Annex"),
     ]  # fmt: skip
@@ -202,27 +205,34 @@ def test_what_is_read_is_freed(read_act):
             left.append(sum(1 for _ in element.getroottree().iter("p")))
         return article
 
-    rules = profile(articles={"elements": ["r"], "number": ["n"]}, leave_out=["note"])
+    rules = profile(articles={"elements": ["r"], "number": ["n"]}, leave_out={"notes": ["note"]})
     rules.hook = count
     act = "<a>" + "<r><n>1</n><p>x</p></r><note><p>y</p></note>" * 5000 + "<r><n>last</n><p>x</p></r></a>"
     assert len(read_act(act, rules).articles) == 5001
     assert left == [1]
 
 
-def test_text_in_no_article_is_counted_by_its_elements(read_act):
+def test_text_in_no_article_has_a_place(read_act):
+    """What a heading contains, or stands between articles, is an article; what is around them all is left out."""
     act = (
         "<a><about>Lamps</about><pre><p>Whereas</p>\n<p>it is <b>dark</b>:</p></pre><note>sic</note>"
-        "<c><t>Light</t>Lamps.<g><n>Burning</n><r>x</r><r>y</r></g><p>A rest.</p></c><q><r>z</r></q><end>Done</end></a>"
+        "<c><t>Light</t>Lamps.<g><n>Burning</n><r>x</r><r>y</r></g><p>A <note>[1]</note>rest.</p></c>Between"
+        "<c><t>Tin</t>Cans.</c><r>z</r><end>Done</end><x><t>Annex</t>Fees:<r>1</r>paid.</x><end>Bye</end></a>"
     )
     rules = profile(
-        act={"title": ["about"]}, articles={"elements": ["r"], "rubric": ["../n"]}, leave_out=["note"],
-        headings={"elements": ["c"], "title": ["t"]}, quoted=["q"],
+        act={"title": ["about"]}, articles={"elements": ["r"], "rubric": ["../n"]}, leave_out={"notes": ["note"]},
+        headings={"elements": ["c"], "title": ["t"]}, annexes={"elements": ["x"], "title": ["t"]},
     )  # fmt: skip
-    read = read_act(act, rules)
-    assert {name: (one.line, one.n_elements, one.n_chars) for name, one in read.outside.places.items()} == {
-        "a/c": (2, 1, 13), "pre/p": (1, 2, 18), "q/r": (2, 1, 1), "a/end": (2, 1, 4),
-    }  # fmt: skip
-    assert read.outside.n_chars == 36
+    account = Account()
+    assert [(one.rubric, one.path, one.text) for one in ActReader(io.BytesIO(act.encode()), rules, "a", account)] == [
+        ("Light", ("Light",), "Lamps."), ("Burning", ("Light",), "x"), ("Burning", ("Light",), "y"),
+        ("Light", ("Light",), "A rest."), ("Tin", ("Tin",), "Cans."), ("", (), "Between"), ("", (), "z"),
+        ("Annex", ("Annex",), "Fees:"), ("", ("Annex",), "1"), ("Annex", ("Annex",), "paid."),
+    ]  # fmt: skip
+    for text in etree.fromstring(act).itertext():
+        account.read("a", text)
+    balance = account.balance()
+    assert (balance.left_out, balance.lost) == ({"preamble": 4, "notes": 2, "closing words": 2}, [])
 
 
 def test_an_article_that_a_line_begins_ends_with_its_chapter(read_act):
@@ -233,6 +243,5 @@ def test_an_article_that_a_line_begins_ends_with_its_chapter(read_act):
     one, two = "<h2>One</h2><p class=art>1</p><p>Lamps.</p>", "<h2>Two</h2><p class=art>2</p>Tin."
     read = read_act(f"<html><body><div>{one}</div><p>Rest</p><div>{two}</div></body></html>", rules)
     assert [(one.number, one.path, one.text) for one in read.articles] == [
-        ("1", ("One",), "Lamps."), ("2", ("Two",), "Tin."),
+        ("1", ("One",), "Lamps."), ("", (), "Rest"), ("2", ("Two",), "Tin."),
     ]  # fmt: skip
-    assert read.outside.places["body/p"].n_chars == 4

@@ -1,12 +1,13 @@
 import pytest
 from lxml import etree
 
-from statgraph.formats.acts.profile import ArticleRules, Profile, ProfileSettings, ReferenceRules
+from statgraph.formats.acts.profile import ArticleRules, LeftOutRules, Profile, ProfileSettings, ReferenceRules
 from statgraph.formats.acts.text import TextReader, list_mark
 
 
 def lines_of(xml: str, **keys) -> list[str]:
-    settings = ProfileSettings(articles=ArticleRules(elements=("a",)), marks=("m",), leave_out=("note",), **keys)
+    left_out = LeftOutRules(notes=("note",))
+    settings = ProfileSettings(articles=ArticleRules(elements=("a",)), marks=("m",), leave_out=left_out, **keys)
     text, _ = TextReader(Profile("test", settings)).lines(etree.fromstring(f"<a>{xml}</a>"))
     return text.split("\n") if text else []
 

@@ -184,6 +184,22 @@ def test_a_title_may_begin_with_the_volume_of_its_code():
     assert finder.find("section 1029", CRIMES) == [1]
 
 
+def test_capitals_that_stand_apart_are_of_the_number_where_a_code_has_such():
+    titles = ["Art. 39", "Art. 39 AH", "Art. 39 bis", "Art. 235 ter ZD", "Art. 235 ter", "Art. 41 CC"]
+    finder = ReferenceFinder([f"{title}, Code des impôts" for title in titles], ["Code des impôts"] * 6)
+    for text, rows in (
+        ("aux articles 39, 39 AH et 235 ter ZD", [0, 1, 3]),
+        ("l'article 39 AH du code des impôts", [1]),
+        ("l'article 39 AI", []),
+        ("l'article 39 CGI", []),
+        ("l'article 235 ter", [4]),
+        ("l'article 41 CC", [5]),
+    ):
+        assert finder.find(text, "Code des impôts") == rows
+    titled = [f"Art. {number} CC{' Droits' * (number < 4)}" for number in range(1, 5)]
+    assert ReferenceFinder(titled, ["Code civil"] * 4).find("l'article 3 CC, l'article 4", "Code civil") == [2, 3]
+
+
 def test_a_word_of_two_may_be_on_two_lines():
     finder = ReferenceFinder(["Disposición adicional primera", "Artículo 5"], ["Ley"] * 2)
     assert finder.find("la disposición\nadicional primera", "Ley") == [0]
