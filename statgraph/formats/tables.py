@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from statgraph.errors import option
@@ -59,24 +60,31 @@ PlacedRecords = Iterable[tuple[str, Mapping[str, object]]]
 
 def draft_jsonl(draft: Draft, source: Path) -> None:
     """Fill a draft from a folder of JSONL tables, or from a single file of articles."""
-    if _is_of_other_format(draft, source, (".csv", ".tsv"), "csv"):
-        return
-
-    def read(path: Path, table: str) -> PlacedRecords:
-        return ((place, _table_values(record)) for place, record in json_lines(draft, path, path.name))
-
-    draft_tables(draft, source, ".jsonl", read)
+    if not _is_of_other_format(draft, source, (".csv", ".tsv"), "csv"):
+        draft_tables(draft, source, ".jsonl", partial(_jsonl_records, draft))
 
 
 def draft_csv(draft: Draft, source: Path) -> None:
     """Fill a draft from a folder of CSV tables, or from a single file of articles."""
-    if _is_of_other_format(draft, source, (".jsonl", ".ndjson", ".json"), "jsonl"):
-        return
+    if not _is_of_other_format(draft, source, (".jsonl", ".ndjson", ".json"), "jsonl"):
+        draft_tables(draft, source, ".csv", partial(_csv_records, draft))
 
-    def read(path: Path, table: str) -> PlacedRecords:
-        return records_of_rows(draft, table, csv_fields(draft, path, path.name))
 
-    draft_tables(draft, source, ".csv", read)
+def draft_questions(draft: Draft, folder: Path) -> None:
+    """Fill a draft with the tables of questions and of citing texts in a folder of documents."""
+    for table, add in (("questions", _draft_question), ("citing", draft_citing)):
+        for suffix, read in ((".csv", _csv_records), (".jsonl", _jsonl_records)):
+            path = folder / f"{table}{suffix}"
+            for place, record in read(draft, path, table) if path.is_file() else ():
+                add(draft, place, record)
+
+
+def _jsonl_records(draft: Draft, path: Path, table: str) -> PlacedRecords:
+    return ((place, _table_values(record)) for place, record in json_lines(draft, path, path.name))
+
+
+def _csv_records(draft: Draft, path: Path, table: str) -> PlacedRecords:
+    return records_of_rows(draft, table, csv_fields(draft, path, path.name))
 
 
 def records_of_rows(draft: Draft, table: str, rows: Iterable[tuple[str, list[str]]]) -> PlacedRecords:
@@ -105,7 +113,7 @@ def records_of_rows(draft: Draft, table: str, rows: Iterable[tuple[str, list[str
                     continue
                 record["path"] = headings.path
         if table in ID_COLUMNS:
-            record[ID_COLUMNS[table]] = list(split_ids(row.get(ID_COLUMNS[table], ""), draft.article_ids))
+            record[ID_COLUMNS[table]] = list(split_ids(row.get(ID_COLUMNS[table], ""), draft.article_names))
         yield place, record
 
 

@@ -19,6 +19,11 @@ class CellAccount(Account):
         self._rows: list[tuple[str, Iterable[object]]] = []
         self._values: dict[str, list[str]] = {KEPT: []}  # by rule
 
+    @property
+    def is_empty(self) -> bool:
+        """Return whether no row was read."""
+        return not self._rows
+
     def read_row(self, place: str, values: Iterable[object]) -> None:
         """Add the cells of a row, values as JSON has them."""
         self._rows.append((place, values))

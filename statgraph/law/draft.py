@@ -14,6 +14,7 @@ from typing import Any
 from statgraph.errors import CorpusError, option
 from statgraph.law.account import Account, Balance
 from statgraph.law.cells import PATH_SEPARATOR, CellAccount, cells_of
+from statgraph.law.citations.numbers import article_number
 from statgraph.law.citations.references import cited_articles
 from statgraph.law.html_text import has_html, plain_text
 from statgraph.law.records import PARTS, SET_KEY, SPLITS, Article, CitingText, Corpus, Question
@@ -119,6 +120,7 @@ class Draft:
         self._refused: set[str] = set()
         self._places: dict[tuple[str, str], str] = {}  # by kind and id
         self._articles: dict[str, Article] = {}
+        self._names: set[str] = set()  # their ids and numbers
         self._questions: dict[str, tuple[str, Mapping[str, object]]] = {}
         self._labels: dict[str, _Labels] = {}
         self._splitting, self._is_repealed, self._cells = splits, is_repealed, cells
@@ -218,12 +220,18 @@ class Draft:
             order = self._orders.get(path[0], 0) + 1
         self._orders[path[0]] = max(order, self._orders.get(path[0], 0))
         title = title or (f"{number}, {path[0]}" if number else article_id)
+        self._names.update(filter(None, (article_id, number)))
         self._articles[article_id] = Article(article_id, title, text, path, order, metadata or {}, number, rubric)
 
     @property
     def article_ids(self) -> Collection[str]:
         """Return the ids of the articles that were added so far."""
         return self._articles.keys()
+
+    @property
+    def article_names(self) -> Collection[str]:
+        """Return what labels may call the articles that were added so far: their ids and numbers."""
+        return self._names
 
     @property
     def repealed(self) -> dict[str, str]:
@@ -377,7 +385,7 @@ class Draft:
 
     def settle_cells(self) -> None:
         """Complete the account of tables with all that the draft holds."""
-        if self._cells is None:
+        if self._cells is None or self._cells.is_empty:
             return
         for one in self._kept_articles():
             path = PATH_SEPARATOR.join(one.path)
@@ -457,6 +465,7 @@ class Draft:
         Raises:
             CorpusError: with every problem found, if there is one.
         """
+        self._name_by_ids()
         problems = [*self._problems, *self._label_problems(), *self._citing_problems(), *self._split_problems()]
         if not self._articles and not self._problems:
             problems.insert(0, f"{self.name}: {_NO_ARTICLES}")
@@ -483,6 +492,28 @@ class Draft:
             held_out=frozenset(),
             synonyms=self._synonyms,
         )
+
+    def _name_by_ids(self) -> None:
+        """Replace in labels and citing texts the number of an article, where it is nobody's id and one article's alone,
+        by its id."""
+        given = {article_id for labels in self._labels.values() for article_id in labels.places}
+        given.update(article_id for text in self._citing.values() for article_id in text.article_ids)
+        if given <= self._articles.keys():
+            return
+        ids: dict[str, list[str]] = {}
+        for article in self._articles.values():
+            ids.setdefault(article_number(article.number), []).append(article.article_id)
+        named = {
+            number: ids[key][0]
+            for number in given - self._articles.keys() - self._repealed.keys()
+            if len(ids.get(key := article_number(number), ())) == 1
+        }
+        for question_id, labels in self._labels.items():
+            places = {named.get(article_id, article_id): place for article_id, place in labels.places.items()}
+            self._labels[question_id] = replace(labels, places=places)
+        for citing_id, text in self._citing.items():
+            article_ids = tuple(dict.fromkeys(named.get(article_id, article_id) for article_id in text.article_ids))
+            self._citing[citing_id] = replace(text, article_ids=article_ids)
 
     def _made_splits(self) -> dict[str, str]:
         """Return the split of each labelled question, given or made."""
