@@ -86,10 +86,9 @@ class CitedTexts:
         grammar = numbers.grammar
         if grammar.number_first:
             return ()
-        start = max(0, numbers.start - LOOK_BACK)
-        named = grammar.volume_before.search(text, start, numbers.start) or grammar.volume_behind.match(
-            text, numbers.end
-        )
+        before, after = max(0, numbers.start - LOOK_BACK), numbers.end + _LOOK_AHEAD
+        named = grammar.volume_before.search(text, before, numbers.start)
+        named = named or grammar.volume_behind.match(text, numbers.end, after)
         if named is None:
             return ()
         mentions = self._mentions.find(named["volume"])
@@ -116,7 +115,8 @@ class CitedTexts:
         if grammar.number_first:
             before = text[max(0, numbers.start - _LOOK_BACK) : numbers.start]
             return self._named_before(before, grammar.number_first, code, last)
-        part = grammar.volume_behind.match(text, numbers.end)  # no volume of a collection, but a title of the law
+        # What is no volume of a collection here is a title of the law itself.
+        part = grammar.volume_behind.match(text, numbers.end, numbers.end + _LOOK_AHEAD)
         end = part.end() if part else numbers.end
         after = text[end : end + _LOOK_AHEAD]
         if grammar.own.match(after):

@@ -108,7 +108,7 @@ class Grammar:
         number = rf"(?:(?P<letters>{LETTERS})?{self._digits(degree=False)}(?!\s?°)|{others}){volume}"
         self.next = re.compile(join + number + rest)
         self.joined = re.compile(rf"\s*(?:{and_}|{to}|,)\s*")
-        self.listed = re.compile(rf"\s*(?:,\s*{and_}|,|{and_})\s*(?P<digits>\d+)(?P<letter>[a-z]?)(?!\s?[°ºª)])")
+        self.listed = re.compile(rf"(?:,\s*{and_}|,|(?<!\w){and_})\s*(?P<digits>\d+)(?P<letter>[a-z]?)(?!\s?[°ºª)])")
         self._compile_laws()
 
     def _any(self, *keys: str, dot: bool = False) -> str:

@@ -28,7 +28,7 @@ MAIN_UNITS = frozenset((ARTICLE, SECTION, SHORT, ALOUD, INNER, INNER_SECTION))
 _WITH_ITS_PART = re.compile(r"\s*\d+(?:\.\d+)*[A-Z]?\(\d")
 LOOK_BACK = 60  # characters before a number in which the volume of a collection is named
 DASHES = "–—"
-_DASHED = re.compile(r"(?<!\w)(\d+)(\w*)[–—](\d+)")
+_DASHED = re.compile(r"(?P<letter>[^\W\d_])?(?<!\d)(?P<first>\d+)(?P<added>\w*)[–—](?P<second>\d+)")
 _CAPITALS = re.compile(
     rf"(?:[^\W\d_]{{2,}}\.?\s|§+\s?)?(?:{LETTERS})?\d[\d.-]*(?:\s?-?{LATIN})?(?:-\d+)?\s(?P<capitals>[A-Z]{{2}})\b"
 )
@@ -154,8 +154,8 @@ class NumberReader:
 
 def _as_hyphen(number: re.Match[str]) -> str:
     """Return a number in a title with a hyphen for a dash, but for a range: "1395w–4", and not "12–14"."""
-    is_range = not number[2] and int(number[1]) < int(number[3])
-    return number[0] if is_range else f"{number[1]}{number[2]}-{number[3]}"
+    is_range = not (number["letter"] or number["added"]) and int(number["first"]) < int(number["second"])
+    return number[0] if is_range else re.sub("[–—]", "-", number[0])
 
 
 def _numbers_behind_unit(

@@ -205,6 +205,20 @@ def test_a_word_of_two_may_be_on_two_lines():
     assert finder.find("la disposición\nadicional primera", "Ley") == [0]
 
 
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        ("Art. L1234–1", "l'article L. 1234-1"),
+        ("Art. L1234-1", "l'article L. 1234–1"),
+        ("Art. L12‑14", "l'article L. 12–14"),
+        ("§ 1395w–4", "§ 1395w−4"),
+        ("Art. 12–14", "Artikel 12"),
+    ],
+)
+def test_hyphens_and_dashes_are_one_within_a_number(title, text):
+    assert ReferenceFinder([title], ["Code"]).find(text, "Code") == [0]
+
+
 def test_thereof_is_of_the_law_named_before():
     finder = two_codes("Garden Act", "Dog Act", "Article")
     text = "Article 2 of the Dog Act, in conjunction with Article 5 thereof"
@@ -330,6 +344,8 @@ def test_an_adjective_and_a_noun_are_declined_in_german():
 def test_a_long_list_takes_no_time():
     finder = two_codes("Garden Act", "Dog Act", "Section")
     assert finder.find(", ".join(["section 1(1)", "section 2"] * 3000), "Garden Act") == [0, 1]
+    assert finder.find("sections 12 paras 1" + ", 2" * 6000 + ", 40", "Garden Act") == []
+    assert finder.find("42 U.S.C. " * 6000, "Garden Act") == []
     for goes_on in WORDS_BEHIND:
         assert finder.find("section 1" + goes_on * 6000, "Garden Act") == [0]
 
@@ -354,6 +370,7 @@ def test_references_that_the_source_states_come_before_those_in_the_text():
 
 PIECES = [
     "article", "articles", "Art.", "section", "§", "l'", "les ", "et ", "à ", "to ", "and ", "en ", "bis", "L.", "R. *",
+    "42 U.S.C. ", "of title 42", "–",
     "du code rural", "du même code", "12-3", "12", "5", "6", ", ", ". ", " ", "(2)", "°", "de la loi n° 83-634", "\n",
 ]  # fmt: skip
 WORDS_BEHIND = [
