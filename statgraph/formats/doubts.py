@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from statgraph import artifacts
 from statgraph.formats.law_words import LinePatterns
-from statgraph.law.citations.numbers import article_number, numeral_value
+from statgraph.law.citations.numbers import numeral_value
 from statgraph.law.citations.tables import tables
 from statgraph.law.records import Article
 from statgraph.law.titles import number_or_title
@@ -151,7 +151,7 @@ def _doubled(codes: Collection[Sequence[Article]], places: Mapping[str, str]) ->
         by_number: dict[str, list[Article]] = defaultdict(list)
         for article in articles:
             if article.number:
-                by_number[article_number(article.number)].append(article)
+                by_number["".join(article.number.split()).casefold()].append(article)
         doubled = [of_number for of_number in by_number.values() if len(of_number) > 1]
         first_below: dict[tuple[str, ...], int | None] = {}
         for article in articles if doubled else ():

@@ -120,7 +120,8 @@ class Draft:
         self._refused: set[str] = set()
         self._places: dict[tuple[str, str], str] = {}  # by kind and id
         self._articles: dict[str, Article] = {}
-        self._names: set[str] = set()  # their ids and numbers
+        self._names: set[str] = set()  # the ids and numbers of the first `_n_named` of them
+        self._n_named = 0
         self._questions: dict[str, tuple[str, Mapping[str, object]]] = {}
         self._labels: dict[str, _Labels] = {}
         self._splitting, self._is_repealed, self._cells = splits, is_repealed, cells
@@ -220,7 +221,6 @@ class Draft:
             order = self._orders.get(path[0], 0) + 1
         self._orders[path[0]] = max(order, self._orders.get(path[0], 0))
         title = title or (f"{number}, {path[0]}" if number else article_id)
-        self._names.update(filter(None, (article_id, number)))
         self._articles[article_id] = Article(article_id, title, text, path, order, metadata or {}, number, rubric)
 
     @property
@@ -231,6 +231,9 @@ class Draft:
     @property
     def article_names(self) -> Collection[str]:
         """Return what labels may call the articles that were added so far: their ids and numbers."""
+        if self._n_named != len(self._articles):
+            self._n_named = len(self._articles)
+            self._names = {*self._articles, *(article.number for article in self._articles.values())} - {""}
         return self._names
 
     @property
