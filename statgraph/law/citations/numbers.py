@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
+
+from statgraph.law.citations.tables import tables
 
 _HYPHENS = "\u2010\u2011\u2012\u2212\uff0d"
 LETTERS = r"(?:LO|[A-Z])\.?\s?\*{0,2}\s?"
@@ -47,7 +49,7 @@ def digits_pattern(
     latin = rf"(?!(?:{not_added})\s+[a-z]){latin}" if not_added else latin
     return (
         rf"(?P<digits>{segment}(?:[-.:/]{segment})*){mark}"
-        rf"(?P<added>(?:{letter})?(?:(?:-{LATIN}|\s{latin})(?:-\d+)?(?:\s{capital}{END}(?!['’]))?(?:\.\d+)?)?)"
+        rf"(?P<added>(?:{letter})?(?:(?:-{LATIN}|\s{latin})(?:-\d+)?(?:\s{capital}{END}(?!['’])(?:\s{latin})?)?(?:\.\d+)?)?)"
         # "L. 12-3et" lacks a blank.
         rf"(?:(?=[^\W\d_A-Z][^\W\d_]|f{END})|{END})(?P<loose>\s{loose}{END}{apart})?"
     )
@@ -62,11 +64,29 @@ def with_plain_hyphens(text: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def article_number(number: str) -> str:
-    """Return an article number in comparable form: `R. *123-4 A` and `R123-4A` are one, `R123-4A`; `1.12` and `11.2`
-    are two."""
+    """Return an article number in comparable form: `R. *123-4 A` and `R123-4A` are one, `R123-4A`; 第一百九十条之一 and
+    第 190-1 條 are `190-1`; `1.12` and `11.2` are two, as are `22¹` and `221`."""
     if not number.isascii():
-        number = with_carets(number).translate(_NO_ACCENTS)
+        for pattern, digits, units in _number_first():
+            if match := pattern.fullmatch(number):
+                parts = re.findall(rf"[{''.join((*digits, *units))}\d]+", match[0])
+                return "-".join(numeral_value(part, digits, units) for part in parts)
+        number = with_carets(with_plain_hyphens(number)).translate(_NO_ACCENTS)
     return _NEITHER.sub("", number).upper()
+
+
+@cache
+def _number_first() -> list[tuple[re.Pattern[str], Mapping[str, str], Mapping[str, str]]]:
+    """Return for each language whose numbers stand before the word for an article a pattern of them, and the values of
+    its digits and units."""
+    found = []
+    for table in tables().values():
+        if "before_number" in table:
+            one = rf"\s*[{''.join((*table['digits'], *table['units']))}\d]+\s*"
+            branch, unit = ("|".join(map(re.escape, table[key])) or "(?!)" for key in ("branch", "article"))
+            pattern = rf"\s*(?:{table['before_number']})?{one}(?:[-－]{one})?(?:{unit})(?:(?:{branch}){one})*"
+            found.append((re.compile(pattern), table["digits"], table["units"]))
+    return found
 
 
 def with_carets(text: str) -> str:
