@@ -242,7 +242,7 @@ def draft_source(
             raise _unknown_language(path)
         if not draft.problem_count:
             draft.settle_cells()
-        draft.refuse_losses()
+            draft.refuse_losses()
         for column in draft.columns_missed:
             draft.add_problem(str(path), f"no column '{column}' in any table; name one of them with {option('column')}")
     return draft

@@ -120,7 +120,8 @@ class Draft:
         self._refused: set[str] = set()
         self._places: dict[tuple[str, str], str] = {}  # by kind and id
         self._articles: dict[str, Article] = {}
-        self._names: set[str] = set()  # their ids and numbers
+        self._names: set[str] = set()  # the ids and numbers of the first `_n_named` of them
+        self._n_named = 0
         self._questions: dict[str, tuple[str, Mapping[str, object]]] = {}
         self._labels: dict[str, _Labels] = {}
         self._splitting, self._is_repealed, self._cells = splits, is_repealed, cells
@@ -220,7 +221,6 @@ class Draft:
             order = self._orders.get(path[0], 0) + 1
         self._orders[path[0]] = max(order, self._orders.get(path[0], 0))
         title = title or (f"{number}, {path[0]}" if number else article_id)
-        self._names.update(filter(None, (article_id, number)))
         self._articles[article_id] = Article(article_id, title, text, path, order, metadata or {}, number, rubric)
 
     @property
@@ -231,6 +231,9 @@ class Draft:
     @property
     def article_names(self) -> Collection[str]:
         """Return what labels may call the articles that were added so far: their ids and numbers."""
+        if self._n_named != len(self._articles):
+            self._n_named = len(self._articles)
+            self._names = {*self._articles, *(article.number for article in self._articles.values())} - {""}
         return self._names
 
     @property
@@ -371,17 +374,17 @@ class Draft:
         """Add cells of a table to its account, as they are read from the file."""
         if self._cells is not None:
             plain = chain.from_iterable(map(cells_of, values)) if self.reading.strip_html else None
-            self._cells.read_row(place, values if plain is None else [self.reading.plain(text) for text in plain])
+            self._cells.read(place, values if plain is None else [self.reading.plain(text) for text in plain])
 
     def keep_cells(self, values: Iterable[object]) -> None:
         """Add to the account of tables what is taken over and is in no article, question or citing text."""
         if self._cells is not None:
-            self._cells.keep(*chain.from_iterable(map(cells_of, values)))
+            self._cells.keep(chain.from_iterable(map(cells_of, values)))
 
     def leave_out_cells(self, rule: str, values: Iterable[object]) -> None:
         """Add to the account of tables what is left out by a rule, such as "names of columns"."""
         if self._cells is not None:
-            self._cells.leave_out(rule, *chain.from_iterable(map(cells_of, values)))
+            self._cells.leave_out(rule, chain.from_iterable(map(cells_of, values)))
 
     def settle_cells(self) -> None:
         """Complete the account of tables with all that the draft holds."""
@@ -389,7 +392,9 @@ class Draft:
             return
         for one in self._kept_articles():
             path = PATH_SEPARATOR.join(one.path)
-            self._cells.keep(one.article_id, one.number, one.rubric, one.title, one.text, path, *cells_of(one.metadata))
+            self._cells.keep(
+                (one.article_id, one.number, one.rubric, one.title, one.text, path, *cells_of(one.metadata))
+            )
         for question_id, (words, metadata) in self._questions.items():
             labels = self._labels.get(question_id)
             question = (question_id, words, metadata)
@@ -405,7 +410,7 @@ class Draft:
                 self.leave_out_cells("citing texts without an article", citing)
         self.settle(self._cells)
 
-    def settle(self, account: Account) -> None:
+    def settle(self, account: Account | CellAccount) -> None:
         """Add the account of a document's words, which is complete."""
         balance = account.balance()
         for text in (text for _, rule, text in balance.pieces if rule == REPEALED):

@@ -15,6 +15,7 @@ from statgraph.errors import UsageError
 
 VALID_FROM, VALID_TO = "valid_from", "valid_to"
 LAST_DAY = "valid_until"
+_KEYS = (VALID_FROM, VALID_TO)
 TODAY, ALWAYS = "today", "always"
 SINCE_EVER, FOR_EVER = 0, 2**31 - 1  # days as `date.toordinal` counts them, from 1
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -41,6 +42,8 @@ def with_plain_dates(metadata: Mapping[str, object]) -> Mapping[str, object]:
     Raises:
         ValueError: with what is wrong with the last day, to follow the article's name.
     """
+    if LAST_DAY not in metadata and not any(len(str(metadata.get(key) or "")) > len("2026-01-31") for key in _KEYS):
+        return metadata
     given = {key: value for key in (VALID_FROM, VALID_TO, LAST_DAY) if (value := metadata.get(key)) not in (None, "")}
     dates = {
         key: match[1] if isinstance(value, str) and (match := _MIDNIGHT.fullmatch(value.strip())) else value
@@ -63,7 +66,7 @@ def with_plain_dates(metadata: Mapping[str, object]) -> Mapping[str, object]:
 
 def validity_problem(metadata: Mapping[str, object]) -> str | None:
     """Return what is wrong with an article's dates, to follow its name; None if nothing is."""
-    for key in (VALID_FROM, VALID_TO):
+    for key in _KEYS:
         try:
             days_in_force({key: metadata.get(key)})
         except ValueError:
