@@ -85,9 +85,15 @@ class ArticleRules:
     begins: Selectors = setting(
         (), help="Elements that only begin an article: what follows them, up to the next, is its text."
     )
+    lowest: Selectors = setting((), help="Elements that are articles if they contain none, and else headings.")
     when: Values = setting((), help="What must be there for the element to be an article.")
+    outside: Values = setting((), help="What is there only if the article is under no heading before it.")
     number: Values = setting((), help="Number of the article.")
-    word: str = setting("", help="Word before a number that has none, such as Section; not in annexes.")
+    word: tuple[str, ...] = setting(
+        (),
+        help="Word before a number that has none, such as Section, or one for each element, as ELEMENT = WORD; not in "
+        "annexes.",
+    )
     rubric: Values = setting((), help="The article's own title.")
     id: Values = setting((), help="Identifier, the same in each version of the act; without it, the number.")
     valid_from: Values = setting((), help="First day in force.")
@@ -166,6 +172,7 @@ class ProfileSettings:
         help="What is written for an element, as ELEMENT = TEXT, where @NAME is an attribute, @. the element's own "
         "text, and U+@NAME the character of that hexadecimal code.",
     )
+    raised: Selectors = setting((), help="Elements of superscripts, beside those of HTML.")
     line_ends: bool = setting(False, help="Whether the lines of the file are lines of the text.")
     leave_out: LeftOutRules = field(default_factory=LeftOutRules)
     quoted: Selectors = setting((), help="Elements that quote another act: articles inside them are text.")
@@ -200,9 +207,15 @@ class Profile:
             for selector in self._selectors[f"leave_out.{item.name}"]
         )
         self._selectors["leave_out"] = tuple(selector for selector, _ in self.left_out)
-        if not (settings.articles.elements or settings.articles.begins):
+        articles = settings.articles
+        if not (articles.elements or articles.begins or articles.lowest):
             raise UsageError(f"{name}: 'articles.elements' is missing; name the elements of articles")
-        self.written = tuple(found for entry in settings.write for found in self._written(entry))
+        self.written = tuple(found for entry in settings.write for found in self._written("write", entry))
+        self.words = tuple(
+            found
+            for entry in articles.word
+            for found in (self._written("articles.word", entry) if " = " in entry else [(None, entry)])
+        )
         self.hook = PROFILE_HOOKS.load(settings.hook) if settings.hook else None
 
     def _compile(self, group: Any, prefix: str) -> None:
@@ -222,15 +235,15 @@ class Profile:
             except ValueError as error:
                 raise UsageError(f"{self.name}: '{key}': {error}") from None
 
-    def _written(self, entry: str) -> list[tuple[Selector, str]]:
-        """Return the elements that an entry of `write` names, each with what is written for it."""
+    def _written(self, key: str, entry: str) -> list[tuple[Selector, str]]:
+        """Return the elements that an entry of a key names, each with what is written for it."""
         names, equals, text = entry.partition(" = ")
         try:
             if not equals:
                 raise ValueError(f"'{entry}' has no ' = '; write it like Omissis = ...")
             return [(selector, text.strip()) for selector in selectors_of(names.strip())]
         except ValueError as error:
-            raise UsageError(f"{self.name}: 'write': {error}") from None
+            raise UsageError(f"{self.name}: '{key}': {error}") from None
 
     def selectors(self, key: str) -> tuple[Selector, ...]:
         """Return the selectors of a key, by its dotted name."""

@@ -13,6 +13,7 @@ from typing import Any
 from statgraph.formats.acts.profile import Profile
 from statgraph.formats.acts.selectors import Element, Selector, attribute, local_name, selectors_of
 from statgraph.law.citations.numbers import roman_numeral
+from statgraph.law.raised import fraction, raised
 
 CELL_SEPARATOR = " | "
 _LINES = "p, li, ol, ul, dl, dd, table, caption, h1, h2, h3, h4, h5, h6"  # what every format means by them
@@ -37,7 +38,7 @@ _STYLES = {
 _DECORATIONS = {"parens": "({})", "parenRight": "{})", "brackets": "[{}]", "period": "{}.", "none": "{}"}
 
 # What an element is to the text.
-_INLINE, _SKIP, _BLOCK, _MARKED, _ROW, _CELL, _BREAK, _WRITE, _COUNTED, _REFER = range(10)
+_INLINE, _SKIP, _BLOCK, _MARKED, _ROW, _CELL, _BREAK, _WRITE, _COUNTED, _REFER, _RAISED, _STACKED = range(12)
 _Role = int
 
 
@@ -69,6 +70,8 @@ class TextReader:
             (_CELL, (*profile.selectors("cells"), *selectors_of("td, th, entry"))),
             (_BLOCK, (*profile.selectors("lines"), *selectors_of(_LINES))),
             (_BREAK, selectors_of("br, BR")),
+            (_RAISED, (*profile.selectors("raised"), *selectors_of("sup, SUP, Sup, SU, Superior, msup"))),
+            (_STACKED, selectors_of("mfrac")),
         ):
             for selector in selectors:
                 self._rules.setdefault(selector.name, []).append((selector, role))
@@ -170,6 +173,8 @@ class TextReader:
             self._instead(child, pieces)
         elif role == _COUNTED:
             self._list(child, pieces, without)
+        elif role in (_RAISED, _STACKED):
+            self._off_the_line(child, role, pieces, without)
         else:  # a cell without a row
             add(_LINE)
             self._inside(child, pieces, without)
@@ -199,6 +204,19 @@ class TextReader:
             pieces += [_LINE, list_mark(element, item, place), _MARK]
             self._inside(item, pieces, without)
             pieces.append(_END)
+
+    def _off_the_line(self, element: Element, role: _Role, pieces: list[str], without: Collection[Element]) -> None:
+        """Add a superscript, or of mathematics a power or a fraction."""
+        parts = list(element) if role == _STACKED or local_name(element) == "msup" else [element]
+        texts = []
+        for part in parts:
+            inside: list[str] = []
+            self._inside(part, inside, without)
+            texts.append("".join(inside))
+        if role == _STACKED and len(texts) == 2:
+            pieces.append(fraction(*texts))
+        else:
+            pieces += [*texts[:-1], *(raised(text) for text in texts[-1:])]
 
     def _instead(self, element: Element, pieces: list[str]) -> bool:
         """Add what the profile writes for an element, and return whether it does."""

@@ -16,7 +16,9 @@ def lines_of(xml: str, **keys) -> list[str]:
     ("xml", "expected"),
     [
         ("<p> Lamps\n  burn. </p><p>Always.</p>", ["Lamps burn.", "Always."]),
-        ("<p>m<sup>2</sup> of glass</p>", ["m2 of glass"]),
+        ("<p>m<sup>2</sup> of glass</p>", ["m² of glass"]),
+        ("<p>H<sub>2</sub>O, Art. 5<sup>bis</sup></p>", ["H2O, Art. 5bis"]),
+        ("<p><mfrac><mn>5</mn><mn>2</mn></mfrac> of <msup><mi>x</mi><mn>2</mn></msup></p>", ["5/2 of x²"]),
         ("<p>Lam&#xad;ps&#xa0;&#x200b;burn</p>", ["Lamps burn"]),
         ("<p>Lamps<br/>burn</p>", ["Lamps", "burn"]),
         ("<p>before<p>inside</p>after</p>", ["before", "inside", "after"]),
