@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from datetime import date, timedelta
 from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, get_origin, get_type_hints
 
 from statgraph.errors import UsageError, marked, reason_of, unknown_name
-from statgraph.formats.acts.selectors import Element, Selector, Value, selectors_of
+from statgraph.formats.acts.selectors import Selector, Value, selectors_of
 from statgraph.registry import PROFILE_HOOKS
 from statgraph.settings import check_settings, overlaid, setting
 
@@ -63,7 +62,9 @@ class HeadingRules:
         (), help="Elements that stand before what they head, from the highest level to the lowest."
     )
     continued_by: Selectors = setting((), help="Elements whose text goes on that of the sibling before.")
-    level: Values = setting((), help="Level of a sibling, 1 the highest; without it, its place in the list.")
+    level: Values = setting(
+        (), help="Level of a sibling, 1 the highest, or one of `words`; without it, its place in the list."
+    )
     digits: int = setting(
         0, at_least=0, help="Digits that each level adds to `level` where that is a number like 010020."
     )
@@ -98,6 +99,7 @@ class ArticleRules:
     id: Values = setting((), help="Identifier, the same in each version of the act; without it, the number.")
     valid_from: Values = setting((), help="First day in force.")
     valid_to: Values = setting((), help="First day no longer in force.")
+    last_day: Values = setting((), help="Last day in force, where the file has that in place of `valid_to`.")
     repealed: Values = setting((), help="What is there only if the article is repealed.")
     versions: bool = setting(
         False, help="Whether files hold the versions of an article side by side, each with its `valid_from`."
@@ -180,7 +182,10 @@ class ProfileSettings:
     empty: Patterns = setting(
         (), help="Regular expressions of a whole text that stands for none: the article is repealed."
     )
-    hook: str = setting("", help="Function that changes each article after it is read, or leaves it out.")
+    hook: str = setting(
+        "",
+        help="Function of an article and its element that returns the article, or None to leave it out.",
+    )
 
 
 class Profile:
@@ -256,6 +261,12 @@ class Profile:
     def patterns(self, key: str) -> tuple[re.Pattern[str], ...]:
         """Return the regular expressions of a key, by its dotted name."""
         return self._patterns[key]
+
+    @cached_property
+    def on_the_way(self) -> frozenset[str]:
+        """Return the names of the elements on the way to numbers, titles and the like: one may also be left out."""
+        values = (value for key, value in self._values.items() if not key.startswith(("act.", "references.")))
+        return frozenset(selector.name for value in values for selector in value.selectors)
 
     @cached_property
     def named(self) -> frozenset[str]:
@@ -403,14 +414,3 @@ def _conditions(profile: Profile, head: bytes, root: Any) -> int:
             return 0
         count += 1
     return count
-
-
-def last_day(article: Any, element: Element) -> Any:
-    """Return an article whose file gives the last day in force, with the day after it: a profile's `hook`.
-
-    A hook takes an article that was read and its element, and returns the article, changed or not, or None to leave it
-    out.
-    """
-    if not article.valid_to:
-        return article
-    return replace(article, valid_to=(date.fromisoformat(article.valid_to) + timedelta(days=1)).isoformat())

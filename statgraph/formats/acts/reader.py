@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, timedelta
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -267,7 +267,8 @@ class ActReader:
                 self._notes.append((self._rule(element), "".join(element.itertext())))
                 if not depth[_ARTICLE]:
                     self._leave_notes()
-                self._clear(element, unless=depth[_ARTICLE] or depth[_BEGINS])
+                is_read_later = local_name(element) in self._profile.on_the_way
+                self._clear(element, unless=depth[_ARTICLE] or depth[_BEGINS] or is_read_later)
             self.quoted += bool(is_text) and _ARTICLE in kinds and not depth[_LEAVE_OUT] and _LEAVE_OUT not in kinds
             return ()
         ended += self._ended(closed)
@@ -460,11 +461,17 @@ class ActReader:
 
     def _level(self, element: Element) -> int:
         found = self._found("headings.level", element)
-        digits = self._profile.settings.headings.digits
-        if digits:
-            return max(1, len(found) // digits)
-        if found.isdecimal():
-            return int(found)
+        rules = self._profile.settings.headings
+        if found in rules.words:
+            return rules.words.index(found) + 1
+        if found and not found.isdecimal():
+            known = f" or one of {', '.join(rules.words)}" if rules.words else ""
+            raise CorpusError(
+                f"{self._place}:{element.sourceline}: the level of a heading is '{found}'; let 'headings.level' of the "
+                f"profile {self._profile.name} find a number{known}"
+            )
+        if found:
+            return max(1, len(found) // rules.digits) if rules.digits else int(found)
         selectors = self._profile.selectors("headings.siblings")
         return next((level for level, selector in enumerate(selectors, start=1) if selector.matches(element)), 1)
 
@@ -504,7 +511,11 @@ class ActReader:
             yield from self._kept(loose, element, False)
         self._loose.clear()
         text, targets = self.text.lines(element, set(used))
-        valid_from, valid_to = (iso_date(self._found(f"articles.{key}", element)) for key in ("valid_from", "valid_to"))
+        valid_from, valid_to, last_day = (
+            iso_date(self._found(f"articles.{key}", element)) for key in ("valid_from", "valid_to", "last_day")
+        )
+        if last_day and not valid_to:
+            valid_to = (date.fromisoformat(last_day) + timedelta(days=1)).isoformat()
         article = ActArticle(
             number=number,
             rubric=rubric.rstrip(_AROUND),

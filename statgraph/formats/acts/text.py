@@ -100,8 +100,11 @@ class TextReader:
     def _read(self, element: Element, without: Collection[Element]) -> tuple[list[str], list[str]]:
         self.targets = []
         pieces: list[str] = []
-        if self._role_of(element) == _WRITE:
+        role = self._role_of(element)
+        if role == _WRITE:
             self._instead(element, pieces)
+        elif role == _RAISED:
+            self._off_the_line(element, role, pieces, without)
         else:
             self._inside(element, pieces, without)
         lines = self._finished(pieces)
@@ -251,7 +254,7 @@ class TextReader:
             line = line.strip()
             if not line:
                 continue
-            if lines and len(lines[-1]) <= _MARK_CHARS and _LONE_MARK.fullmatch(lines[-1]):
+            if lines and len(lines[-1]) <= _MARK_CHARS and _is_mark_of(lines[-1], line):
                 lines[-1] = f"{lines[-1]} {line}"
             elif lines and len(line) <= _MARK_CHARS and _CLOSING.fullmatch(line):
                 lines[-1] += line
@@ -278,6 +281,17 @@ class TextReader:
             self.running.setdefault(name)
             return _INLINE
         return rules[0][1] if rules[0][0].is_name else rules
+
+
+def _is_mark_of(mark: str, line: str) -> bool:
+    """Return whether a line is a mark alone, and that of the one below it, which then has none of the same kind."""
+    following = _LONE_MARK.match(line)
+    return bool(_LONE_MARK.fullmatch(mark)) and not (following and _kind_of(mark) == _kind_of(following[0]))
+
+
+def _kind_of(mark: str) -> str:
+    """Return a mark with each number and each letter as one sign: "(1)" for "(12)"."""
+    return re.sub(r"[^\W\d]+", "a", re.sub(r"\d+", "1", mark))
 
 
 def _visible(text: str) -> str:

@@ -36,7 +36,8 @@ class CountedDocument:
         self._parser = expat.ParserCreate()
         self._parser.buffer_text, self._parser.buffer_size, self._parser.ordered_attributes = True, _BUFFER_BYTES, True
         self._parser.CharacterDataHandler = self._text
-        self._parser.StartElementHandler = lambda name, attributes: None  # so that a piece of text ends at a tag
+        self.names: set[str] = self._page.names if self._page else set()  # of the elements
+        self._parser.StartElementHandler = lambda name, attributes: self.names.add(name)  # ends a piece of text
         self._parser.EndElementHandler = lambda name: None
 
     def read(self, size: int = -1) -> bytes:
@@ -77,7 +78,10 @@ class CountedDocument:
 class _Page(HTMLParser):
     def __init__(self, name: str, account: Account):
         super().__init__()
-        self._name, self._account = name, account
+        self._name, self._account, self.names = name, account, set[str]()
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.names.add(tag)
 
     def handle_data(self, data: str) -> None:
         if not data.isspace():
