@@ -30,48 +30,13 @@ _AROUND = " \t\n.:;,–—-"
 _WORD = re.compile(r"\w")
 _DATE = re.compile(r"(?P<y>\d{4})-?(?P<m>\d\d)-?(?P<d>\d\d)|(?P<D>\d\d?)[./](?P<M>\d\d?)[./](?P<Y>\d{4})")
 _FIRST_YEAR, _LAST_YEAR = 1100, 2900  # dates outside stand for none
-_LANGUAGES = {
-    "deu": "de",
-    "ger": "de",
-    "fra": "fr",
-    "fre": "fr",
-    "ita": "it",
-    "eng": "en",
-    "spa": "es",
-    "por": "pt",
-    "nld": "nl",
-    "dut": "nl",
-    "pol": "pl",
-    "jpn": "ja",
-    "fin": "fi",
-    "swe": "sv",
-    "dan": "da",
-    "ces": "cs",
-    "ell": "el",
-    "est": "et",
-    "gle": "ga",
-    "hrv": "hr",
-    "hun": "hu",
-    "lit": "lt",
-    "lav": "lv",
-    "mlt": "mt",
-    "ron": "ro",
-    "slk": "sk",
-    "slv": "sl",
-    "bul": "bg",
-    "nor": "no",
-    "isl": "is",
-    "roh": "rm",
-    "cym": "cy",
-    "ltz": "lb",
-    "zho": "zh",
-    "chi": "zh",
-    "kor": "ko",
-    "ukr": "uk",
-    "rus": "ru",
-    "tur": "tr",
-    "srp": "sr",
-}
+# ISO 639-2 codes with those of ISO 639-1.
+_TWO_LETTERS = (
+    "deu:de ger:de fra:fr fre:fr ita:it eng:en spa:es por:pt nld:nl dut:nl pol:pl jpn:ja fin:fi swe:sv "
+    "dan:da ces:cs ell:el est:et gle:ga hrv:hr hun:hu lit:lt lav:lv mlt:mt ron:ro slk:sk slv:sl bul:bg "
+    "nor:no isl:is roh:rm cym:cy ltz:lb zho:zh chi:zh kor:ko ukr:uk rus:ru tur:tr srp:sr "
+)
+_LANGUAGES = dict(pair.split(":") for pair in _TWO_LETTERS.split())
 
 
 @dataclass(frozen=True, slots=True)

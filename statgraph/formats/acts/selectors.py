@@ -10,7 +10,7 @@ Both name elements without their namespaces. An attribute that has one is writte
 A value starts from an element that a selector found: `num` is the text of a child, `kop/nr` that of a grandchild, `..`
 the parent, `num[2]` the second child of that name, `//FRBRdate[name=x]/@date` an attribute of an element at any depth,
 `^P1group/Title` a child of the nearest P1group around it, `.` the element's own text, `=Section` the word Section.
-` + ` joins two values with a blank, ` & ` without one, and ` ~ PATTERN` keeps what a regular expression finds: its first
+` + ` joins two values with a blank, ` & ` without, and ` ~ PATTERN` keeps what a regular expression finds: its first
 group, if it has one.
 """
 
@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 Element = Any  # lxml ships no types
@@ -48,7 +48,7 @@ class _Test:
         return found.startswith(self.value) if self.how == "^" else found == self.value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Selector:
     """An element by its name, its attributes and its parents; `place` counts it among its like, from 1."""
 
@@ -56,6 +56,16 @@ class Selector:
     tests: tuple[_Test, ...] = ()
     place: int = 0
     parent: Selector | None = None
+
+    @cached_property
+    def path(self) -> str:
+        """Return its name in any namespace, as lxml writes it."""
+        return f"{{*}}{self.name}"
+
+    @cached_property
+    def is_child(self) -> bool:
+        """Return whether it is any child of its name, as a step."""
+        return self.is_name and not self.place and self.name[0] not in ".^"
 
     @property
     def is_name(self) -> bool:
@@ -145,7 +155,11 @@ class _Source:
     pattern: re.Pattern[str] | None
     before: str = " "  # where it follows another one
 
-    def elements(self, element: Element) -> list[Element]:
+    def elements(self, element: Element) -> Iterable[Element]:
+        """Return what the steps reach from an element."""
+        if len(self.steps) == 1 and self.steps[0][1].is_child and not self.steps[0][0]:
+            children: Iterable[Element] = element.iterchildren(self.steps[0][1].path)  # the most common
+            return children
         reached = [element]
         for deep, step in self.steps:
             if step.name == "..":
@@ -154,9 +168,10 @@ class _Source:
                 outer = (next(filter(step.fits, one.iterancestors(f"{{*}}{step.name[1:]}")), None) for one in reached)
                 reached = [one for one in outer if one is not None]
             elif step.name != ".":
-                name = f"{{*}}{step.name}"
                 reached = [
-                    found for one in reached for found in step.among(one.iter(name) if deep else one.iterchildren(name))
+                    found
+                    for one in reached
+                    for found in step.among(one.iter(step.path) if deep else one.iterchildren(step.path))
                 ]
         return reached
 
