@@ -222,9 +222,7 @@ FORMATS = Registry(
 PROFILE_HOOKS = Registry(
     "hook of a profile",
     "statgraph.profile_hooks",
-    {
-        "last-day": "statgraph.formats.acts.profile:last_day",
-    },
+    {},
 )
 KINDS = Registry(
     "kind of system",

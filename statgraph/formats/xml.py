@@ -82,6 +82,9 @@ def _read(draft: Draft, document: Document, profile: Profile, left_out: dict[str
     draft.remarks += [f"  {name:<9} {getattr(act, name) or '(not said)'}" for name in Act.__slots__]
     running = sorted(set(filter(None, reader.text.running)) - profile.named)
     draft.remarks.append(f"  read as running text, for no key names them: {', '.join(running) or 'nothing'}")
+    if Path(profile.name).suffix:  # a user's own
+        absent = sorted(profile.named - {name.rpartition(":")[2] for name in counted.names} - {".", ".."})
+        draft.remarks.append(f"  named by the profile and not in this file: {', '.join(absent) or 'nothing'}")
     for heading in reader.headings:
         draft.recognise(f"{document.name}:{heading.line}", "heading", heading.title)
     if not found:

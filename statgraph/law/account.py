@@ -18,7 +18,9 @@ from itertools import accumulate
 KEPT = ""  # the rule of what is in the corpus
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _IS_RAISED = re.compile("[⁰¹²³⁴-⁹]")
-_NO_LETTERS = {code: None for code in range(128) if not chr(code).isalnum()}
+_NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalnum())
+_USUAL_SIGNS = "\u00a0\u00ad’–—“”„«»…‘§•·‑"  # which `str.replace` removes faster than an expression
+_NO_WORD = re.compile(r"\W")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _BEGINNING = 200  # characters that show the script of a text
 _WORD = re.compile(r"[^\W_]+")
@@ -265,9 +267,14 @@ class _Claims:
 
 def _letters(text: str) -> str:
     """Return the letters and digits of a text, raised digits as plain ones."""
-    if text.isascii():
-        return text.translate(_NO_LETTERS)
-    letters = "".join(_WORD.findall(unicodedata.normalize("NFC", text)))
+    letters = text.encode(errors="replace").translate(None, _NO_LETTERS).decode()
+    if letters.isascii():
+        return letters
+    letters = unicodedata.normalize("NFC", letters)
+    for sign in _USUAL_SIGNS:
+        letters = letters.replace(sign, "")
+    if not letters.isalnum():
+        letters = _NO_WORD.sub("", letters)
     return letters.translate(_RAISED) if _IS_RAISED.search(letters) else letters
 
 

@@ -165,6 +165,20 @@ def test_words_are_counted_in_any_encoding(tmp_path, encoding):
     assert not draft.balance.lost
 
 
+def test_a_page_is_read_in_the_charset_that_it_declares(tmp_path):
+    page = (
+        '<html lang="fr"><head><meta http-equiv="Content-Type" content="text/html; charset=iso-8859-1"></head><body>'
+        '<p class="doc-ti">RÈGLEMENT</p><p class="ti-art">Article premier</p><p>L’été, 5 €.</p></body></html>'
+    )
+    path = tmp_path / "page.html"
+    path.write_bytes(page.encode("cp1252"))
+    (article,) = import_corpus(path, "xml").articles
+    assert (article.text, article.code) == ("L’été, 5 €.", "RÈGLEMENT")
+    path.write_bytes(page.replace("iso-8859-1", "utf-8").encode("cp1252"))
+    with pytest.raises(CorpusError, match=r"page.html: holds bytes that are not UTF-8, .* convert it to UTF-8"):
+        import_corpus(path, "xml")
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "problem"),
     [

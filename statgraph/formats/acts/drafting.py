@@ -156,7 +156,8 @@ def _joined(listed: dict[str, list[_Version]]) -> Iterator[tuple[str, list[_Vers
             _ended(one, min(filter(None, (one.valid_to, following.valid_from)), default=""))
             for one, following in pairwise(versions)
         ]
-        yield local_id, [*ended, versions[-1]]
+        if in_force := [one for one in (*ended, versions[-1]) if one.article.text]:
+            yield local_id, in_force
 
 
 def _overlap(first: ReadAct, other: ReadAct) -> bool:

@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from datetime import date, timedelta
 from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, get_origin, get_type_hints
 
 from statgraph.errors import UsageError, marked, reason_of, unknown_name
-from statgraph.formats.acts.selectors import Element, Selector, Value, selectors_of
+from statgraph.formats.acts.selectors import Selector, Value, selectors_of
 from statgraph.registry import PROFILE_HOOKS
 from statgraph.settings import check_settings, overlaid, setting
 
@@ -63,7 +62,9 @@ class HeadingRules:
         (), help="Elements that stand before what they head, from the highest level to the lowest."
     )
     continued_by: Selectors = setting((), help="Elements whose text goes on that of the sibling before.")
-    level: Values = setting((), help="Level of a sibling, 1 the highest; without it, its place in the list.")
+    level: Values = setting(
+        (), help="Level of a sibling, 1 the highest, or one of `words`; without it, its place in the list."
+    )
     digits: int = setting(
         0, at_least=0, help="Digits that each level adds to `level` where that is a number like 010020."
     )
@@ -85,13 +86,20 @@ class ArticleRules:
     begins: Selectors = setting(
         (), help="Elements that only begin an article: what follows them, up to the next, is its text."
     )
+    lowest: Selectors = setting((), help="Elements that are articles if they contain none, and else headings.")
     when: Values = setting((), help="What must be there for the element to be an article.")
+    outside: Values = setting((), help="What is there only if the article is under no heading before it.")
     number: Values = setting((), help="Number of the article.")
-    word: str = setting("", help="Word before a number that has none, such as Section; not in annexes.")
+    word: tuple[str, ...] = setting(
+        (),
+        help="Word before a number that has none, such as Section, or one for each element, as ELEMENT = WORD; not in "
+        "annexes.",
+    )
     rubric: Values = setting((), help="The article's own title.")
     id: Values = setting((), help="Identifier, the same in each version of the act; without it, the number.")
     valid_from: Values = setting((), help="First day in force.")
     valid_to: Values = setting((), help="First day no longer in force.")
+    last_day: Values = setting((), help="Last day in force, where the file has that in place of `valid_to`.")
     repealed: Values = setting((), help="What is there only if the article is repealed.")
     versions: bool = setting(
         False, help="Whether files hold the versions of an article side by side, each with its `valid_from`."
@@ -166,6 +174,7 @@ class ProfileSettings:
         help="What is written for an element, as ELEMENT = TEXT, where @NAME is an attribute, @. the element's own "
         "text, and U+@NAME the character of that hexadecimal code.",
     )
+    raised: Selectors = setting((), help="Elements of superscripts, beside those of HTML.")
     line_ends: bool = setting(False, help="Whether the lines of the file are lines of the text.")
     leave_out: LeftOutRules = field(default_factory=LeftOutRules)
     quoted: Selectors = setting((), help="Elements that quote another act: articles inside them are text.")
@@ -173,7 +182,10 @@ class ProfileSettings:
     empty: Patterns = setting(
         (), help="Regular expressions of a whole text that stands for none: the article is repealed."
     )
-    hook: str = setting("", help="Function that changes each article after it is read, or leaves it out.")
+    hook: str = setting(
+        "",
+        help="Function of an article and its element that returns the article, or None to leave it out.",
+    )
 
 
 class Profile:
@@ -200,9 +212,15 @@ class Profile:
             for selector in self._selectors[f"leave_out.{item.name}"]
         )
         self._selectors["leave_out"] = tuple(selector for selector, _ in self.left_out)
-        if not (settings.articles.elements or settings.articles.begins):
+        articles = settings.articles
+        if not (articles.elements or articles.begins or articles.lowest):
             raise UsageError(f"{name}: 'articles.elements' is missing; name the elements of articles")
-        self.written = tuple(found for entry in settings.write for found in self._written(entry))
+        self.written = tuple(found for entry in settings.write for found in self._written("write", entry))
+        self.words = tuple(
+            found
+            for entry in articles.word
+            for found in (self._written("articles.word", entry) if " = " in entry else [(None, entry)])
+        )
         self.hook = PROFILE_HOOKS.load(settings.hook) if settings.hook else None
 
     def _compile(self, group: Any, prefix: str) -> None:
@@ -222,15 +240,15 @@ class Profile:
             except ValueError as error:
                 raise UsageError(f"{self.name}: '{key}': {error}") from None
 
-    def _written(self, entry: str) -> list[tuple[Selector, str]]:
-        """Return the elements that an entry of `write` names, each with what is written for it."""
+    def _written(self, key: str, entry: str) -> list[tuple[Selector, str]]:
+        """Return the elements that an entry of a key names, each with what is written for it."""
         names, equals, text = entry.partition(" = ")
         try:
             if not equals:
                 raise ValueError(f"'{entry}' has no ' = '; write it like Omissis = ...")
             return [(selector, text.strip()) for selector in selectors_of(names.strip())]
         except ValueError as error:
-            raise UsageError(f"{self.name}: 'write': {error}") from None
+            raise UsageError(f"{self.name}: '{key}': {error}") from None
 
     def selectors(self, key: str) -> tuple[Selector, ...]:
         """Return the selectors of a key, by its dotted name."""
@@ -243,6 +261,12 @@ class Profile:
     def patterns(self, key: str) -> tuple[re.Pattern[str], ...]:
         """Return the regular expressions of a key, by its dotted name."""
         return self._patterns[key]
+
+    @cached_property
+    def on_the_way(self) -> frozenset[str]:
+        """Return the names of the elements on the way to numbers, titles and the like: one may also be left out."""
+        values = (value for key, value in self._values.items() if not key.startswith(("act.", "references.")))
+        return frozenset(selector.name for value in values for selector in value.selectors)
 
     @cached_property
     def named(self) -> frozenset[str]:
@@ -390,14 +414,3 @@ def _conditions(profile: Profile, head: bytes, root: Any) -> int:
             return 0
         count += 1
     return count
-
-
-def last_day(article: Any, element: Element) -> Any:
-    """Return an article whose file gives the last day in force, with the day after it: a profile's `hook`.
-
-    A hook takes an article that was read and its element, and returns the article, changed or not, or None to leave it
-    out.
-    """
-    if not article.valid_to:
-        return article
-    return replace(article, valid_to=(date.fromisoformat(article.valid_to) + timedelta(days=1)).isoformat())

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, timedelta
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from statgraph.formats.acts.documents import Readable
 from statgraph.formats.acts.profile import Profile
 from statgraph.formats.acts.selectors import Element, Selector, local_name
 from statgraph.formats.acts.text import TextReader
+from statgraph.formats.repealed import is_repealed as says_repealed
 from statgraph.law.account import Account
 
 CHUNK_BYTES = 1 << 18
@@ -29,48 +30,13 @@ _AROUND = " \t\n.:;,–—-"
 _WORD = re.compile(r"\w")
 _DATE = re.compile(r"(?P<y>\d{4})-?(?P<m>\d\d)-?(?P<d>\d\d)|(?P<D>\d\d?)[./](?P<M>\d\d?)[./](?P<Y>\d{4})")
 _FIRST_YEAR, _LAST_YEAR = 1100, 2900  # dates outside stand for none
-_LANGUAGES = {
-    "deu": "de",
-    "ger": "de",
-    "fra": "fr",
-    "fre": "fr",
-    "ita": "it",
-    "eng": "en",
-    "spa": "es",
-    "por": "pt",
-    "nld": "nl",
-    "dut": "nl",
-    "pol": "pl",
-    "jpn": "ja",
-    "fin": "fi",
-    "swe": "sv",
-    "dan": "da",
-    "ces": "cs",
-    "ell": "el",
-    "est": "et",
-    "gle": "ga",
-    "hrv": "hr",
-    "hun": "hu",
-    "lit": "lt",
-    "lav": "lv",
-    "mlt": "mt",
-    "ron": "ro",
-    "slk": "sk",
-    "slv": "sl",
-    "bul": "bg",
-    "nor": "no",
-    "isl": "is",
-    "roh": "rm",
-    "cym": "cy",
-    "ltz": "lb",
-    "zho": "zh",
-    "chi": "zh",
-    "kor": "ko",
-    "ukr": "uk",
-    "rus": "ru",
-    "tur": "tr",
-    "srp": "sr",
-}
+# ISO 639-2 codes with those of ISO 639-1.
+_TWO_LETTERS = (
+    "deu:de ger:de fra:fr fre:fr ita:it eng:en spa:es por:pt nld:nl dut:nl pol:pl jpn:ja fin:fi swe:sv "
+    "dan:da ces:cs ell:el est:et gle:ga hrv:hr hun:hu lit:lt lav:lv mlt:mt ron:ro slk:sk slv:sl bul:bg "
+    "nor:no isl:is roh:rm cym:cy ltz:lb zho:zh chi:zh kor:ko ukr:uk rus:ru tur:tr srp:sr "
+)
+_LANGUAGES = dict(pair.split(":") for pair in _TWO_LETTERS.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +97,14 @@ class _Open:
     @property
     def is_heading(self) -> bool:
         """Return whether it is a heading that contains what it heads, or an annex."""
-        return _HEADING in self.kinds or _ANNEX in self.kinds
+        return _HEADING in self.kinds or _ANNEX in self.kinds or _LOWEST in self.kinds
 
 
 # The keys of a profile whose elements the reader stops at, in the order in which they are asked.
 _LEAVE_OUT, _QUOTED, _ANNEX = "leave_out", "quoted", "annexes.elements"
-_ARTICLE, _BEGINS = "articles.elements", "articles.begins"
+_ARTICLE, _BEGINS, _LOWEST = "articles.elements", "articles.begins", "articles.lowest"
 _HEADING, _SIBLING, _CONTINUED = "headings.elements", "headings.siblings", "headings.continued_by"
-_KEYS = (_LEAVE_OUT, _QUOTED, _ARTICLE, _BEGINS, _ANNEX, _CONTINUED, _SIBLING, _HEADING)
+_KEYS = (_LEAVE_OUT, _QUOTED, _ARTICLE, _BEGINS, _LOWEST, _ANNEX, _CONTINUED, _SIBLING, _HEADING)
 
 
 class ActReader:
@@ -219,6 +185,7 @@ class ActReader:
         self._learn_act(self._root)
         list(self._unread(self._root, to_its_end=True))
         self._leave_loose()
+        self._leave_notes()
 
     def act_or(self, name: str) -> Act:
         """Return what the file says of its act, with a name for an id or a title that it does not say."""
@@ -265,7 +232,8 @@ class ActReader:
                 self._notes.append((self._rule(element), "".join(element.itertext())))
                 if not depth[_ARTICLE]:
                     self._leave_notes()
-                self._clear(element, unless=depth[_ARTICLE] or depth[_BEGINS])
+                is_read_later = local_name(element) in self._profile.on_the_way
+                self._clear(element, unless=depth[_ARTICLE] or depth[_BEGINS] or is_read_later)
             self.quoted += bool(is_text) and _ARTICLE in kinds and not depth[_LEAVE_OUT] and _LEAVE_OUT not in kinds
             return ()
         ended += self._ended(closed)
@@ -280,7 +248,12 @@ class ActReader:
         ended: tuple[ActArticle, ...] = ()
         is_annex = _ANNEX in kinds and self._holds("annexes.when", element)
         is_article = _ARTICLE in kinds and self._holds("articles.when", element)
-        if not is_article and (is_annex or _HEADING in kinds):
+        is_article = is_article or (_LOWEST in kinds and not closed.n_articles)
+        is_heading = _HEADING in kinds or _LOWEST in kinds
+        if not (is_article or is_annex or closed.n_articles) and is_heading and self._depth[_LOWEST]:
+            self._open.pop()
+            return ()  # it is text of what may be an article
+        if not is_article and (is_annex or is_heading):
             self._title(closed)
             if closed.n_articles or not (is_annex or self._depth[_ANNEX]):
                 ended = tuple(self._unread(element, to_its_end=True))
@@ -292,7 +265,7 @@ class ActReader:
         if _BEGINS in kinds and self._holds("articles.when", element):
             ended = tuple(self._close_begun(element))
             self._begun = element
-        elif is_annex or _HEADING in kinds:
+        elif is_annex or is_heading:
             if _ARTICLE in kinds:
                 self._open[-1].siblings.clear()  # they are of what came before
             if not closed.is_read:
@@ -453,11 +426,17 @@ class ActReader:
 
     def _level(self, element: Element) -> int:
         found = self._found("headings.level", element)
-        digits = self._profile.settings.headings.digits
-        if digits:
-            return max(1, len(found) // digits)
-        if found.isdecimal():
-            return int(found)
+        rules = self._profile.settings.headings
+        if found in rules.words:
+            return rules.words.index(found) + 1
+        if found and not found.isdecimal():
+            known = f" or one of {', '.join(rules.words)}" if rules.words else ""
+            raise CorpusError(
+                f"{self._place}:{element.sourceline}: the level of a heading is '{found}'; let 'headings.level' of the "
+                f"profile {self._profile.name} find a number{known}"
+            )
+        if found:
+            return max(1, len(found) // rules.digits) if rules.digits else int(found)
         selectors = self._profile.selectors("headings.siblings")
         return next((level for level, selector in enumerate(selectors, start=1) if selector.matches(element)), 1)
 
@@ -479,12 +458,15 @@ class ActReader:
 
     def _article(self, element: Element, local_id: str, whole: Element | None = None) -> Iterator[ActArticle]:
         self._learn_act(whole if whole is not None else element)
+        if self._found("articles.outside", element):
+            for outer in self._open:
+                outer.siblings.clear()
         path = self._path()
         number, rubric, used = self._named(element, "articles", "rubric")
-        word = self._profile.settings.articles.word
         annex = self._annex()
-        if word and number[:1].isdigit() and not annex:
-            number = f"{word} {number}"
+        if number[:1].isdigit() and not annex:
+            words = (word for selector, word in self._profile.words if selector is None or selector.matches(element))
+            number = f"{next(words, '')} {number}".strip()
         self._titles.update(one for one in used if element not in one.iterancestors())
         begin = whole if whole is not None else element
         yield from self._unread(begin)
@@ -494,7 +476,11 @@ class ActReader:
             yield from self._kept(loose, element, False)
         self._loose.clear()
         text, targets = self.text.lines(element, set(used))
-        valid_from, valid_to = (iso_date(self._found(f"articles.{key}", element)) for key in ("valid_from", "valid_to"))
+        valid_from, valid_to, last_day = (
+            iso_date(self._found(f"articles.{key}", element)) for key in ("valid_from", "valid_to", "last_day")
+        )
+        if last_day and not valid_to:
+            valid_to = (date.fromisoformat(last_day) + timedelta(days=1)).isoformat()
         article = ActArticle(
             number=number,
             rubric=rubric.rstrip(_AROUND),
@@ -514,10 +500,12 @@ class ActReader:
             outer.n_articles += 1
         text = article.text
         said = (article.number, article.rubric, text)
-        if is_repealed or not text or any(pattern.fullmatch(text) for pattern in self._empty):
+        if is_repealed or says_repealed(text) or any(pattern.fullmatch(text) for pattern in self._empty):
             self.repealed += 1
             self._account.leave_out("repealed", *said)
             self._leave_notes()
+            if self._profile.settings.articles.versions and article.valid_from:
+                yield replace(article, text="")  # ends the version before it
             return
         changed = self._profile.hook(article, element) if self._profile.hook else article
         if changed is not None:

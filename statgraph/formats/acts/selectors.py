@@ -10,8 +10,8 @@ Both name elements without their namespaces. An attribute that has one is writte
 A value starts from an element that a selector found: `num` is the text of a child, `kop/nr` that of a grandchild, `..`
 the parent, `num[2]` the second child of that name, `//FRBRdate[name=x]/@date` an attribute of an element at any depth,
 `^P1group/Title` a child of the nearest P1group around it, `.` the element's own text, `=Section` the word Section.
-` + ` joins two values with a blank, and ` ~ PATTERN` keeps what a regular expression finds: its first group, if it has
-one.
+` + ` joins two values with a blank, ` & ` without, and ` ~ PATTERN` keeps what a regular expression finds: its first
+group, if it has one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 Element = Any  # lxml ships no types
@@ -48,7 +48,7 @@ class _Test:
         return found.startswith(self.value) if self.how == "^" else found == self.value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Selector:
     """An element by its name, its attributes and its parents; `place` counts it among its like, from 1."""
 
@@ -56,6 +56,16 @@ class Selector:
     tests: tuple[_Test, ...] = ()
     place: int = 0
     parent: Selector | None = None
+
+    @cached_property
+    def path(self) -> str:
+        """Return its name in any namespace, as lxml writes it."""
+        return f"{{*}}{self.name}"
+
+    @cached_property
+    def is_child(self) -> bool:
+        """Return whether it is any child of its name, as a step."""
+        return self.is_name and not self.place and self.name[0] not in ".^"
 
     @property
     def is_name(self) -> bool:
@@ -143,8 +153,13 @@ class _Source:
     steps: tuple[tuple[bool, Selector], ...]  # each with whether it goes down any number of levels
     attribute: str
     pattern: re.Pattern[str] | None
+    before: str = " "  # where it follows another one
 
-    def elements(self, element: Element) -> list[Element]:
+    def elements(self, element: Element) -> Iterable[Element]:
+        """Return what the steps reach from an element."""
+        if len(self.steps) == 1 and self.steps[0][1].is_child and not self.steps[0][0]:
+            children: Iterable[Element] = element.iterchildren(self.steps[0][1].path)  # the most common
+            return children
         reached = [element]
         for deep, step in self.steps:
             if step.name == "..":
@@ -153,9 +168,10 @@ class _Source:
                 outer = (next(filter(step.fits, one.iterancestors(f"{{*}}{step.name[1:]}")), None) for one in reached)
                 reached = [one for one in outer if one is not None]
             elif step.name != ".":
-                name = f"{{*}}{step.name}"
                 reached = [
-                    found for one in reached for found in step.among(one.iter(name) if deep else one.iterchildren(name))
+                    found
+                    for one in reached
+                    for found in step.among(one.iter(step.path) if deep else one.iterchildren(step.path))
                 ]
         return reached
 
@@ -177,7 +193,11 @@ class Value:
     """Where a text is found from an element: the first of several alternatives that has any."""
 
     def __init__(self, *alternatives: str):
-        self._alternatives = [[_source(part.strip()) for part in text.split(" + ")] for text in alternatives]
+        self._alternatives: list[list[_Source]] = []
+        for text in alternatives:
+            first, *others = re.split(r" ([+&]) ", text)
+            pairs = zip(["+", *others[::2]], [first, *others[1::2]], strict=True)
+            self._alternatives.append([_source(part.strip(), " " * (sign == "+")) for sign, part in pairs])
 
     def __bool__(self) -> bool:
         return bool(self._alternatives)
@@ -198,17 +218,19 @@ class Value:
                 if text:
                     return text, [] if used_one is None else [used_one]
                 continue
-            found = [(part.find(element, text_of), part.literal) for part in parts]
-            if any(text and literal is None for (text, _), literal in found):
-                texts = [text.rstrip(" —–:") if literal is None else text for (text, _), literal in found if text]
-                return " ".join(texts), [used for (_, used), _ in found if used is not None]
+            found = [(part.find(element, text_of), part) for part in parts]
+            if any(text and part.literal is None for (text, _), part in found):
+                texts = [
+                    part.before + (text.rstrip(" —–:") if part.literal is None else text) for (text, _), part in found
+                ]
+                return "".join(filter(str.strip, texts)).strip(), [used for (_, used), _ in found if used is not None]
         return "", []
 
     def text(self, element: Element, text_of: Callable[[Element], str]) -> str:
         return self.find(element, text_of)[0]
 
 
-def _source(text: str) -> _Source:
+def _source(text: str, before: str) -> _Source:
     where, tilde, pattern = text.partition(" ~ ")
     where = where.strip()
     try:
@@ -216,11 +238,11 @@ def _source(text: str) -> _Source:
     except re.error as error:
         raise ValueError(f"'{pattern.strip()}' is no regular expression ({error}); correct it") from None
     if where.startswith("="):
-        return _Source(where[1:].strip(), (), "", None)
+        return _Source(where[1:].strip(), (), "", None, before)
     path, at, name = where.rpartition("@") if re.search(r"(?:^|/)@[\w:.\-]+$", where) else (where, "", "")
     steps = re.findall(r"(//?|^)((?:[^/\[]|\[[^\]]*\])+)", path)
     matches = [_STEP.fullmatch(step) for _, step in steps]
     if not (all(matches) and (steps or at)) or "".join(map("".join, steps)) != path.rstrip("/"):
         raise ValueError(f"'{text}' is no place of a text; write it like num, @id, ../heading or //title/@date")
     found = tuple((before == "//", _of_step(match)) for (before, _), match in zip(steps, matches, strict=True) if match)
-    return _Source(None, found, name, compiled)
+    return _Source(None, found, name, compiled, before)

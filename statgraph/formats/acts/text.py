@@ -13,6 +13,7 @@ from typing import Any
 from statgraph.formats.acts.profile import Profile
 from statgraph.formats.acts.selectors import Element, Selector, attribute, local_name, selectors_of
 from statgraph.law.citations.numbers import roman_numeral
+from statgraph.law.raised import fraction, raised
 
 CELL_SEPARATOR = " | "
 _LINES = "p, li, ol, ul, dl, dd, table, caption, h1, h2, h3, h4, h5, h6"  # what every format means by them
@@ -37,7 +38,7 @@ _STYLES = {
 _DECORATIONS = {"parens": "({})", "parenRight": "{})", "brackets": "[{}]", "period": "{}.", "none": "{}"}
 
 # What an element is to the text.
-_INLINE, _SKIP, _BLOCK, _MARKED, _ROW, _CELL, _BREAK, _WRITE, _COUNTED, _REFER = range(10)
+_INLINE, _SKIP, _BLOCK, _MARKED, _ROW, _CELL, _BREAK, _WRITE, _COUNTED, _REFER, _RAISED, _STACKED = range(12)
 _Role = int
 
 
@@ -69,6 +70,8 @@ class TextReader:
             (_CELL, (*profile.selectors("cells"), *selectors_of("td, th, entry"))),
             (_BLOCK, (*profile.selectors("lines"), *selectors_of(_LINES))),
             (_BREAK, selectors_of("br, BR")),
+            (_RAISED, (*profile.selectors("raised"), *selectors_of("sup, SUP, Sup, SU, Superior, msup"))),
+            (_STACKED, selectors_of("mfrac")),
         ):
             for selector in selectors:
                 self._rules.setdefault(selector.name, []).append((selector, role))
@@ -97,8 +100,11 @@ class TextReader:
     def _read(self, element: Element, without: Collection[Element]) -> tuple[list[str], list[str]]:
         self.targets = []
         pieces: list[str] = []
-        if self._role_of(element) == _WRITE:
+        role = self._role_of(element)
+        if role == _WRITE:
             self._instead(element, pieces)
+        elif role == _RAISED:
+            self._off_the_line(element, role, pieces, without)
         else:
             self._inside(element, pieces, without)
         lines = self._finished(pieces)
@@ -170,6 +176,8 @@ class TextReader:
             self._instead(child, pieces)
         elif role == _COUNTED:
             self._list(child, pieces, without)
+        elif role in (_RAISED, _STACKED):
+            self._off_the_line(child, role, pieces, without)
         else:  # a cell without a row
             add(_LINE)
             self._inside(child, pieces, without)
@@ -199,6 +207,19 @@ class TextReader:
             pieces += [_LINE, list_mark(element, item, place), _MARK]
             self._inside(item, pieces, without)
             pieces.append(_END)
+
+    def _off_the_line(self, element: Element, role: _Role, pieces: list[str], without: Collection[Element]) -> None:
+        """Add a superscript, or of mathematics a power or a fraction."""
+        parts = list(element) if role == _STACKED or local_name(element) == "msup" else [element]
+        texts = []
+        for part in parts:
+            inside: list[str] = []
+            self._inside(part, inside, without)
+            texts.append("".join(inside))
+        if role == _STACKED and len(texts) == 2:
+            pieces.append(fraction(*texts))
+        else:
+            pieces += [*texts[:-1], *(raised(text) for text in texts[-1:])]
 
     def _instead(self, element: Element, pieces: list[str]) -> bool:
         """Add what the profile writes for an element, and return whether it does."""
@@ -233,7 +254,7 @@ class TextReader:
             line = line.strip()
             if not line:
                 continue
-            if lines and len(lines[-1]) <= _MARK_CHARS and _LONE_MARK.fullmatch(lines[-1]):
+            if lines and len(lines[-1]) <= _MARK_CHARS and _is_mark_of(lines[-1], line):
                 lines[-1] = f"{lines[-1]} {line}"
             elif lines and len(line) <= _MARK_CHARS and _CLOSING.fullmatch(line):
                 lines[-1] += line
@@ -260,6 +281,17 @@ class TextReader:
             self.running.setdefault(name)
             return _INLINE
         return rules[0][1] if rules[0][0].is_name else rules
+
+
+def _is_mark_of(mark: str, line: str) -> bool:
+    """Return whether a line is a mark alone, and that of the one below it, which then has none of the same kind."""
+    following = _LONE_MARK.match(line)
+    return bool(_LONE_MARK.fullmatch(mark)) and not (following and _kind_of(mark) == _kind_of(following[0]))
+
+
+def _kind_of(mark: str) -> str:
+    """Return a mark with each number and each letter as one sign: "(1)" for "(12)"."""
+    return re.sub(r"[^\W\d]+", "a", re.sub(r"\d+", "1", mark))
 
 
 def _visible(text: str) -> str:

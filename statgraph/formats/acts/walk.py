@@ -22,11 +22,7 @@ _AS_BROWSERS_DO = {"iso8859-1": "cp1252", "ascii": "cp1252"}
 
 
 class CountedDocument:
-    """A document to be read once; a page comes as UTF-8, in whatever charset it is declared to be.
-
-    Raises:
-        CorpusError: from `read`, if a page holds bytes that are not of its charset.
-    """
+    """A document to be read once; a page comes as UTF-8, in whatever charset it is declared to be."""
 
     def __init__(self, document: Document, account: Account, syntax: str):
         self._document, self._name, self._read = document, document.name, account.read
@@ -40,7 +36,8 @@ class CountedDocument:
         self._parser = expat.ParserCreate()
         self._parser.buffer_text, self._parser.buffer_size, self._parser.ordered_attributes = True, _BUFFER_BYTES, True
         self._parser.CharacterDataHandler = self._text
-        self._parser.StartElementHandler = lambda name, attributes: None  # so that a piece of text ends at a tag
+        self.names: set[str] = self._page.names if self._page else set()  # of the elements
+        self._parser.StartElementHandler = lambda name, attributes: self.names.add(name)  # ends a piece of text
         self._parser.EndElementHandler = lambda name: None
 
     def read(self, size: int = -1) -> bytes:
@@ -49,10 +46,10 @@ class CountedDocument:
         try:
             text = data if self._decoder is None else self._decoder.decode(data, final=not data)
         except UnicodeDecodeError:
-            raise CorpusError(
-                f"{self._name}: holds bytes that are not {self._charset.upper()}, as it is declared to be or by "
-                "default; convert it to UTF-8"
-            ) from None
+            charset = self._charset.upper()
+            self._problem = f": holds bytes that are not {charset}, as it is declared to be or by default"
+            self._decoder = codecs.getincrementaldecoder(self._charset)("replace")  # `check` says it
+            text = self._decoder.decode(data, final=not data)
         if self._page is not None and isinstance(text, str):
             self._page.feed(text)
             if not data:
@@ -66,9 +63,9 @@ class CountedDocument:
         return data
 
     def check(self) -> None:
-        """Raise a CorpusError if the document could not be counted to its end."""
+        """Raise a CorpusError if the document could not be read to its end."""
         if self._problem:
-            raise CorpusError(f"{self._name}{self._problem}; convert it to well-formed UTF-8")
+            raise CorpusError(f"{self._name}{self._problem}; correct it, or convert it to UTF-8")
 
     def _text(self, text: str) -> None:
         if not text.isspace():
@@ -81,7 +78,10 @@ class CountedDocument:
 class _Page(HTMLParser):
     def __init__(self, name: str, account: Account):
         super().__init__()
-        self._name, self._account = name, account
+        self._name, self._account, self.names = name, account, set[str]()
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.names.add(tag)
 
     def handle_data(self, data: str) -> None:
         if not data.isspace():

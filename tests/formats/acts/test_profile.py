@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from statgraph.errors import UsageError
-from statgraph.formats.acts.profile import fitting_profile, last_day, profile_named, profile_names
-from statgraph.formats.acts.reader import ActArticle, ActReader, root_of
+from statgraph.errors import CorpusError, UsageError
+from statgraph.formats.acts.profile import fitting_profile, profile_named, profile_names
+from statgraph.formats.acts.reader import ActReader, root_of
 
 MADE_UP = Path(__file__).parent / "made_up"
 
@@ -161,7 +161,27 @@ def test_a_profile_adds_to_the_one_it_is_based_on(profile_of):
     assert profile.settings.recognise.root == ()
 
 
-def test_a_last_day_in_force_becomes_the_day_after():
-    article = ActArticle("§ 1", "", "Kites fly.", (), "1", valid_to="2019-12-31")
-    assert last_day(article, None).valid_to == "2020-01-01"
-    assert last_day(replace(article, valid_to=""), None).valid_to == ""
+def test_a_last_day_in_force_becomes_the_day_after(profile_of, read_act):
+    profile = profile_of("articles: {elements: a, last_day: '@to', number: '=§ + n & i'}\nraised: [i]")
+    one, two = read_act("<l><a to='2019-12-31'><n>5</n><i>1</i>x</a><a><n>6</n>y</a></l>", profile).articles
+    assert [(read.number, read.text, read.valid_to) for read in (one, two)] == [
+        ("§ 5¹", "x", "2020-01-01"),
+        ("§ 6", "y", ""),
+    ]
+
+
+def test_what_is_left_out_can_still_be_the_title_of_a_heading(profile_of, read_act):
+    keys = "headings: {elements: c, number: top/n}\nleave_out: {notes: top}\narticles: {elements: a, number: top/n}"
+    chapter = "<c><top><n>{}</n></top><a><top><n>1</n></top>x</a></c>"
+    read = read_act(f"<l>{''.join(map(chapter.format, 'IVX'))}</l>", profile_of(keys))
+    assert [(one.path, one.number, one.text) for one in read.articles] == [((n,), "1", "x") for n in "IVX"]
+
+
+def test_the_level_of_a_heading_is_a_number_or_a_known_word(profile_of, read_act):
+    keys = "headings: {{siblings: h, level: '. ~ ^.', title: ., words: [{}]}}\narticles: {{elements: a}}"
+    law = "<l><h>編 I</h><h>章 1</h><a>x</a>\n<h>節 2</h><a>y</a></l>"
+    assert read_act(law, profile_of(keys.format("編, 章, 節"))).articles[1].path == ("編 I", "章 1", "節 2")
+    with pytest.raises(
+        CorpusError, match=r"act.xml:2: the level of a heading is '節'; let .* find a number or one of 編, 章$"
+    ):
+        read_act(law, profile_of(keys.format("編, 章")))

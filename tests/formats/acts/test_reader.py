@@ -245,3 +245,38 @@ def test_an_article_that_a_line_begins_ends_with_its_chapter(read_act):
     assert [(one.number, one.path, one.text) for one in read.articles] == [
         ("1", ("One",), "Lamps."), ("", (), "Rest"), ("2", ("Two",), "Tin."),
     ]  # fmt: skip
+
+
+def test_the_lowest_of_elements_that_contain_each_other_are_the_articles(read_act):
+    """A section is an article, and so is a heading without a section in it; a subsection is text of both."""
+    rules = profile(
+        headings={"elements": ["part", "sub"], "number": ["n"]},
+        articles={"lowest": ["section", "rule"], "number": ["n"], "word": ["rule = Rule", "Section"]},
+    )
+    act = (
+        "<a><part><n>I</n><section><n>1</n><sub><n>(1)</n>Lamps</sub><sub><n>(2)</n>burn.</sub></section>"
+        "<section><n>2</n><rule><n>1</n>Tin.</rule></section></part><section><n>3</n></section></a>"
+    )
+    read = read_act(act, rules)
+    assert [(one.number, one.path, one.text) for one in read.articles] == [
+        ("Section 1", ("I",), "(1)Lamps(2)burn."), ("Rule 1", ("I", "2"), "Tin."),
+    ]  # fmt: skip
+    assert [one.title for one in read.headings] == ["I", "2"]
+    assert read.repealed == 1
+
+
+def test_an_article_outside_the_headings_ends_them(read_act):
+    rules = profile(
+        headings={"siblings": ["h"], "title": ["."]}, articles={"elements": ["r"], "number": ["n"], "outside": ["@f"]}
+    )
+    read = read_act("<a><h>I</h><r><n>1</n>x</r><r f='y'><n>2</n>y</r><r><n>3</n>z</r></a>", rules)
+    assert [one.path for one in read.articles] == [("I",), (), ()]
+
+
+@pytest.mark.parametrize(
+    "text", ["(weggefallen)", "[Repealed, 2014, c. 20]", "（削除）", "Vervallen.", "(uchylony)", ". . ."]
+)
+def test_a_text_that_says_repealed_is_that_in_every_profile(read_act, text):
+    rules = profile(articles={"elements": ["r"], "number": ["n"]})
+    read = read_act(f"<a><r><n>1</n>{text}</r><r><n>2</n>It says {text}.</r></a>", rules)
+    assert (len(read.articles), read.repealed) == (1, 1)
