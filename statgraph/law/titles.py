@@ -103,7 +103,7 @@ def title_parts(titles: Sequence[str], code: str, given: Sequence[str] = ()) -> 
         title.removeprefix(number) if number and title.startswith(number) else match["rest"] if match else title
         for match, title, number in zip(numbered, bare, given, strict=True)
     ]
-    rubrics = [rest if _is_rubric(rest) else "" for rest in _without_code(rests, code)]
+    rubrics = [" ".join(rest.split()) if _is_rubric(rest) else "" for rest in _without_code(rests, code)]
     shared = Counter(re.sub(r"\d", "", rubric) for rubric in rubrics)
     enough = max(MIN_TITLES, NEARLY_ALL * len(titles))
     rubrics = ["" if shared[re.sub(r"\d", "", rubric)] >= enough else rubric for rubric in rubrics]
