@@ -297,7 +297,7 @@ def test_what_is_recognised_is_explained_and_nothing_is_written(run_here, source
     done = run_here("import", "txt", "ley.txt", "--language", "es", "--explain")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[2:] == [
-        "ley.txt:3  article   Artículo 1, Ladrar (Ley de perros > TÍTULO I), 18 characters",
+        "ley.txt:3  article   Artículo 1, Ladrar (Ley de Perros > TÍTULO I. Perros), 18 characters",
         "ley.txt:5  left out  repealed: Artículo 2. (Derogado)",
         "80.0 % of 15 words are in articles and headings",
         "20.0 % left out: repealed (first: ley.txt:5)",
