@@ -6,31 +6,26 @@ The walk knows nothing of articles, and parses on its own: XML with Expat, pages
 from __future__ import annotations
 
 import codecs
-import re
-from html.parser import HTMLParser
 from xml.parsers import expat
 
 from statgraph.errors import CorpusError
 from statgraph.formats.acts.documents import Document
 from statgraph.law.account import Account
+from statgraph.law.html_text import AS_BROWSERS_DO, PageWalk, declared_encoding, with_xml_characters
 
 _BUFFER_BYTES = 1 << 16
-_CHARSET = re.compile(rb"""(?:<\?xml[^>]*?\sencoding|<meta[^>]*?charset)\s*=\s*["']?\s*([\w.:\-]+)""", re.IGNORECASE)
 _OF_EXPAT = ("utf-8", "utf-16")
-_BOMS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-_AS_BROWSERS_DO = {"iso8859-1": "cp1252", "ascii": "cp1252"}
 
 
 class CountedDocument:
-    """A document to be read once; a page comes as UTF-8, in whatever charset it is declared to be."""
+    """A document to be read once; a page comes as UTF-8, in whatever charset it is declared to be, without
+    what XML cannot hold."""
 
     def __init__(self, document: Document, account: Account, syntax: str):
         self._document, self._name, self._read = document, document.name, account.read
         self._problem = ""
-        self._page = _Page(self._name, account) if syntax == "html" else None
-        self._charset = charset_of(document.head)
-        if self._page is not None:
-            self._charset = _AS_BROWSERS_DO.get(self._charset, self._charset)
+        self._page = PageWalk(self._text_of_page) if syntax == "html" else None
+        self._charset = charset_of(document.head, is_page=self._page is not None)
         is_known = self._charset in _OF_EXPAT and self._page is None
         self._decoder = None if is_known else codecs.getincrementaldecoder(self._charset)()
         self._parser = expat.ParserCreate()
@@ -54,7 +49,7 @@ class CountedDocument:
             self._page.feed(text)
             if not data:
                 self._page.close()
-            return text.encode()
+            return with_xml_characters(text).encode()
         if not self._problem:
             try:
                 self._parser.Parse(text, not data)
@@ -74,27 +69,15 @@ class CountedDocument:
                 line -= text.lstrip().count("\n")
             self._read(self._name, text, line=line)
 
-
-class _Page(HTMLParser):
-    def __init__(self, name: str, account: Account):
-        super().__init__()
-        self._name, self._account, self.names = name, account, set[str]()
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        self.names.add(tag)
-
-    def handle_data(self, data: str) -> None:
-        if not data.isspace():
-            line = self.getpos()[0]
-            line += data[: len(data) - len(data.lstrip())].count("\n")
-            self._account.read(self._name, data, line=line)
+    def _text_of_page(self, line: int, text: str) -> None:
+        if not text.isspace():
+            self._read(self._name, text, line=line + text[: len(text) - len(text.lstrip())].count("\n"))
 
 
-def charset_of(head: bytes) -> str:
+def charset_of(head: bytes, *, is_page: bool = False) -> str:
     """Return the charset that a file's beginning declares, as Python names it: "utf-8" if it declares none."""
-    bom = next((name for bom, name in _BOMS.items() if head.startswith(bom)), "")
-    declared = _CHARSET.search(head)
+    declared = declared_encoding(head)
     try:
-        return bom or codecs.lookup(declared[1].decode() if declared else "utf-8").name
+        return codecs.lookup((AS_BROWSERS_DO.get(declared, declared) if is_page else declared) or "utf-8").name
     except LookupError:
         return "utf-8"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from html import unescape
 from itertools import pairwise
 from pathlib import Path
@@ -12,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from statgraph.formats.documents.blocks import Line
 from statgraph.formats.documents.drafting import DocumentLines, document_format
-from statgraph.formats.documents.html import OWN_MARK, page_lines
+from statgraph.formats.documents.html import page_lines
 from statgraph.formats.documents.page_parts import CONTENTS, METADATA, NOTES, letters
 from statgraph.formats.documents.text import walk_text
 from statgraph.law.draft import Draft
+from statgraph.law.html_text import OWN_MARK
 from statgraph.law.lines import all_lines
 from statgraph.law.raised import raised, with_plain_fractions
 
@@ -32,7 +34,7 @@ _NUMBER = re.compile(r"\w{1,3}")  # "[Haftung](1) Der Halter" is no link
 _SUPERSCRIPT, _SUBSCRIPT = re.compile(r"\^([^\s^]{1,12})\^"), re.compile(r"(?<=\w)~(\w{1,8})~")
 _BREAK, _SUP = re.compile(r"<br\s*/?>", re.IGNORECASE), re.compile(r"<(/?)sup\b", re.IGNORECASE)
 _STRAY = re.compile(r"\*{2,}|^_+(?=\w)")  # "**Objeto **" is no emphasis, because of the blank
-_ATTRIBUTES = re.compile(r"\s*\{[#.][^{}]*\}\s*$", re.MULTILINE)  # of a heading: "§ 1 {#s1}"
+_ATTRIBUTES = re.compile(r"(?<=\S)[ \t]+\{[#.][^{}\n]*\}[ \t]*$", re.MULTILINE)  # of a heading: "§ 1 {#s1}"
 _DEFINITION = re.compile(r"^:\s+")  # begins what is said of the term on the line above
 
 
@@ -85,6 +87,8 @@ def _note_places(texts: list[str]) -> Iterator[int]:
 
 def _lines(tokens: Sequence[Token], name: str, left_out: list[tuple[str, str]]) -> Iterator[Line]:
     """Yield the lines of a file, and add what is left out."""
+    from lxml.etree import LxmlError
+
     level, row, item, marks = 0, 0, 0, [""]
     cells: list[str] | None = None
     headings = {letters(text.content) for token, text in pairwise(tokens) if token.type == "heading_open"}
@@ -128,9 +132,10 @@ def _lines(tokens: Sequence[Token], name: str, left_out: list[tuple[str, str]]) 
                 yield Line(f"{name}:{first + offset}", f"{marks[-1]}{text}")
                 marks[-1] = ""
         elif token.type == "html_block":
-            page = _page(token.content, name, first - 1)
-            left_out += page.left_out
-            yield from page.lines
+            with suppress(LxmlError):  # a comment, or the end of an element alone
+                page = page_lines(token.content, name, first - 1)
+                left_out += page.left_out
+                yield from page.lines
 
 
 def _is_link(token: Token) -> bool:
@@ -142,16 +147,6 @@ def _is_link(token: Token) -> bool:
         and str(parts[0].attrs["href"]).startswith("#")
         and not any(part.type in ("link_open", "softbreak", "hardbreak") for part in parts[1:])
     )
-
-
-def _page(html: str, name: str, lines_before: int) -> DocumentLines:
-    """Return the lines of a block of HTML, none where it is a comment or the end of an element alone."""
-    from lxml.etree import LxmlError
-
-    try:
-        return page_lines(html, name, lines_before)
-    except (LxmlError, ValueError, RecursionError):
-        return DocumentLines("", ())
 
 
 def _texts(token: Token) -> Iterator[tuple[int, str, bool]]:
@@ -200,10 +195,10 @@ _EMPHASIS = re.compile(r"(?<!\\)[*`~]+|\\(?=[!-/:-@\[-`{-~])")
 def walk_markdown(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
     """Yield (place, text) of every line of a file, and of each mark of a footnote in one, without what is no text."""
     text = "".join(line for _, line in walk_text(draft, path, name)).removeprefix("\ufeff")
-    text = re.sub(r"<sup>\s*\[([^\]\s]+)\]\(#\S*?\)\s*</sup>", r"[^\1]", text)
+    text = _RAISED_LINK.sub(r"[^\1]", text)
     labels = {label.casefold() for label in _ADDRESS_LINE.findall(text)}
     text = _TAGS.sub(lambda found: " " + "\n" * found[0].count("\n"), _TAGS_IN_WORDS.sub("", text))
-    text = _ADDRESS.sub("", _ADDRESS_LINE.sub("", re.sub(r"(?<=\S) +\{[#.][^{}\n]*\}(?= *$)", "", text, flags=re.M)))
+    text = _ADDRESS.sub("", _ADDRESS_LINE.sub("", _ATTRIBUTES.sub("", text)))
     text = re.sub(r"(?<=\])\[([^\]\n]*)\]", lambda found: "" if found[1].casefold() in labels else found[0], text)
     for number, line in enumerate(unescape(_EMPHASIS.sub("", text)).split("\n"), start=1):
         yield from ((f"{name}:{number}", piece) for piece in re.split(r"(\[\^[^\]\s]+\]:?)", line))

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from statgraph.law.html_text import BLOCKS, LEVELS, note_marks
+
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
@@ -13,16 +15,10 @@ NAVIGATION, NOTES, METADATA, CONTENTS = "navigation", "notes", "metadata", "cont
 _RULES = {
     **dict.fromkeys(("nav", "footer", "aside", "button", "select", "template", "noscript", "svg"), NAVIGATION),
     **dict.fromkeys(("head", "annotation", "annotation-xml"), METADATA),
+    **dict.fromkeys(("rt", "rp"), NOTES),
     "del": "deleted text",
 }
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-# Tags inside a paragraph; all others end one.
-INLINE = {
-    *("a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "img"),
-    *("ins", "kbd", "label", "mark", "math", "nobr", "q", "ruby", "s", "samp", "small", "span", "strike", "strong"),
-    *("sub", "sup", "time", "tt", "u", "var", "wbr"),
-}
-LEVELS = {f"h{level}": level for level in range(1, 7)}
 _MIN_CONTENTS, _SAME, _MOST_PIECES = 3, 0.6, 30  # lines of a table of contents; letters, and texts compared, of each
 
 
@@ -50,16 +46,10 @@ def notes(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
     order = {element: place for place, element in enumerate(elements)}
     places = _places(elements)
     met = set()
-    for sup in root.iter("sup"):
-        above = sup.getparent()
-        link = above if above.tag == "a" else sup.find(".//a[@href]")
-        target = link.get("href") if link is not None else None
-        mark = _core("".join(sup.itertext()))
-        if not target or "#" not in target or not mark or _core("".join(link.itertext())) != mark:
-            continue
-        yield NOTES, link if link is above else sup
-        note = _block(places.get(target.partition("#")[2]))
-        if note is None or note in met or order[note] < order[sup]:
+    for element, mark, target in note_marks(root):
+        yield NOTES, element
+        note = _block(places.get(target))
+        if note is None or note in met or order[note] < order[element]:
             continue
         begins = f"{note.get('mark') or ''}{''.join(note.itertext())}"
         if re.match(rf"[\s(\[]*{re.escape(mark)}(?!\w)", begins):
@@ -101,7 +91,7 @@ def _places(elements: Sequence[HtmlElement]) -> dict[str, HtmlElement]:
 
 def _block(element: HtmlElement | None) -> HtmlElement | None:
     """Return the paragraph, item or heading that an element is part of."""
-    while element is not None and element.tag in INLINE:
+    while element is not None and element.tag not in BLOCKS:
         element = element.getparent()
     return element
 
@@ -109,8 +99,3 @@ def _block(element: HtmlElement | None) -> HtmlElement | None:
 def letters(text: str | None) -> str:
     """Return the letters and digits of a text, to compare it."""
     return re.sub(r"\W", "", text or "").casefold()
-
-
-def _core(mark: str) -> str:
-    """Return the mark of a footnote without brackets."""
-    return mark.strip(" \t\n()[].")
