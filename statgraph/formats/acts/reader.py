@@ -296,11 +296,13 @@ class ActReader:
         """Yield what stands between all that is read and an element as articles, one for each heading it is under."""
         self._path()  # finds the elements that are titles
         for opened, copy, line in self._passed(stop, to_its_end):
+            if not len(copy) and not copy.text:
+                continue
             path = self._path(opened)
             if not path and not self._base.n_articles:
                 self._account.leave_out("preamble", "".join(copy.itertext()))
                 continue
-            text, targets = self.text.lines(copy) if len(copy) or copy.text else ("", [])
+            text, targets = self.text.lines(copy)
             if not _WORD.search(text):
                 continue
             self._learn_act(stop)
