@@ -294,7 +294,9 @@ class ActReader:
 
     def _unread(self, stop: Element, *, to_its_end: bool = False) -> Iterator[ActArticle]:
         """Yield what stands between all that is read and an element as articles, one for each heading it is under."""
-        self._path()  # finds the elements that are titles
+        for outer in self._open:
+            if outer.title is None and outer.is_heading:
+                self._title(outer)  # finds the elements that are titles
         for opened, copy, line in self._passed(stop, to_its_end):
             if not len(copy) and not copy.text:
                 continue
@@ -325,7 +327,8 @@ class ActReader:
         inside = next((headings[one] for one in above if one in headings), self._base)
         copy = etree.Element("p")
         while True:
-            if text := node.tail if is_end else node.text:
+            text = node.tail if is_end else node.text
+            if text and (len(copy) or not text.isspace()):
                 _append_text(copy, text)
             following = node.getnext() if is_end else next(iter(node), None)
             if following is None:
