@@ -152,3 +152,47 @@ def test_the_site_is_built_without_a_warning_with_every_page_and_names_no_other_
         assert words_of(heading) == words_of(first_heading(page)), f"{page}: another page stands at {address}"
     loaded = re.compile(r'<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)="?(?:https?:)?//[^>]*>')
     assert {name: found for name, text in built.items() if (found := loaded.findall(text))} == {}
+
+
+SCRIPTS = {  # letters of the languages that are not written in Latin, Greek or Cyrillic
+    "ar": "عقد",
+    "fa": "عقد",
+    "hi": "नगर",
+    "ne": "नगर",
+    "ta": "நகர",
+    "yi": "שטאט",
+    "hy": "քաղաք",
+    "ja": "都市",
+    "zh": "都市",
+}
+
+
+def language_rows() -> dict[str, tuple[bool, ...]]:
+    """Return what the code has for each language, as the columns of docs/languages.md."""
+    from statgraph.artifacts import read_table
+    from statgraph.formats import law_words
+    from statgraph.law.citations.tables import tables
+    from statgraph.retrieval.lexical.analysis import STEMMERS, STOP_WORDS
+    from statgraph.retrieval.lexical.compounds import LINKS
+    from statgraph.retrieval.lexical.spelling import Spelling
+
+    page = {path.stem for path in (REPO / "statgraph" / "service" / "page" / "words").glob("*.js")}
+    read = {row["language"] for row in read_table(Path(law_words.__file__).with_suffix(".tsv"))}
+
+    def is_corrected(language: str) -> bool:
+        word = SCRIPTS.get(language, "town") * 2
+        return Spelling(lambda: [word], lambda _: 1, lambda _: False).correction(word) is not None
+
+    columns = (read, tables(), STEMMERS, STOP_WORDS, LINKS)
+    languages = sorted({*page, *(language for column in columns for language in column)})
+    return {
+        language: (*(language in column for column in columns), is_corrected(language), language in page)
+        for language in languages
+    }
+
+
+def test_the_page_of_languages_says_what_each_has():
+    text = (DOCS / "languages.md").read_text(encoding="utf-8")
+    lines = [re.split(r"\s*\|\s*", line)[1:-1] for line in text.splitlines() if line.startswith("| `")]
+    said = {code.strip("`"): tuple(mark == "yes" for mark in marks) for code, _, *marks in lines}
+    assert said == language_rows()

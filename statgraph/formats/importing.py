@@ -16,7 +16,7 @@ from statgraph.formats.doubts import doubts
 from statgraph.formats.download import is_address
 from statgraph.formats.recognising import check_named, check_text, recognised
 from statgraph.formats.repealed import is_repealed
-from statgraph.formats.tables import draft_rows
+from statgraph.formats.tables import draft_questions, draft_rows
 from statgraph.law.account import words_of
 from statgraph.law.cells import CellAccount
 from statgraph.law.draft import AS_IT_STANDS, Draft, Reading, SourceFormat
@@ -237,15 +237,27 @@ def draft_source(
         raise UsageError(f"source: must be the path of a file or folder (got {type(source).__name__})")
     _check_types(about, splits)
     with _opened(format_name, source, about, splits, reading) as (source_format, draft, path):
-        source_format.fill(draft, path)
+        _fill(draft, source_format, path)
         if not draft.language and not draft.problem_count:
             raise _unknown_language(path)
         if not draft.problem_count:
             draft.settle_cells()
-        draft.refuse_losses()
+            draft.refuse_losses()
         for column in draft.columns_missed:
             draft.add_problem(str(path), f"no column '{column}' in any table; name one of them with {option('column')}")
     return draft
+
+
+def _fill(draft: Draft, source_format: SourceFormat, path: Path) -> None:
+    """Fill a draft from a source, and from the tables of questions and citing texts that are with documents."""
+    source_format.fill(draft, path)
+    if {"article_pattern", "profile"} & set(source_format.takes):
+        if path.is_dir():
+            draft_questions(draft, path)
+        elif found := sorted(
+            file.name for file in path.parent.glob("questions.*") if file.suffix in (".csv", ".jsonl")
+        ):
+            draft.left_out.append(f"{found[0]} beside {path.name}; import their folder to read it")
 
 
 def explained(
@@ -259,7 +271,7 @@ def explained(
     """
     with _opened(format_name, source, about, HASH, reading) as (source_format, draft, path):
         draft.is_explained = True
-        source_format.fill(draft, path)
+        _fill(draft, source_format, path)
         draft.settle_cells()
         yield from draft.listed()
         yield from words_of(draft.balance)

@@ -21,7 +21,7 @@ from typing import Any
 from statgraph import artifacts
 from statgraph.errors import reason_of
 from statgraph.extras import require
-from statgraph.formats.tables import split_path
+from statgraph.formats.tables import split_path, with_days
 from statgraph.law.draft import Draft, SourceFormat
 from statgraph.law.lines import table_value
 from statgraph.law.records import SET_KEY, SPLITS, Corpus
@@ -67,7 +67,9 @@ def parquet_article(draft: Draft, place: str, row: Mapping[str, object], *, defa
     """Add the article of a row, with its values by column."""
     path = row.get("path")
     row = {**row, "path": list(split_path(path))} if isinstance(path, str) else row
-    draft_article(draft, place, _record(draft, place, row, ARTICLES), default_path=default_path)
+    record = _record(draft, place, row, ARTICLES)
+    record["metadata"] = with_days(draft, place, str(record["_id"]), record["metadata"])  # type: ignore[arg-type]
+    draft_article(draft, place, record, default_path=default_path)
 
 
 def _table(

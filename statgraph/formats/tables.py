@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from statgraph.errors import option
@@ -38,6 +39,7 @@ from statgraph.law.lines import (
 from statgraph.law.records import SPLITS
 from statgraph.law.store import draft_citing, leave_out_others
 from statgraph.law.titles import NUMBER
+from statgraph.law.validity import with_plain_dates
 
 MAX_LISTED_CYCLE = 8
 ARTICLE_KEYS = ("id", "_id", "title", "number", "rubric", "text", "path", "heading")
@@ -58,24 +60,31 @@ PlacedRecords = Iterable[tuple[str, Mapping[str, object]]]
 
 def draft_jsonl(draft: Draft, source: Path) -> None:
     """Fill a draft from a folder of JSONL tables, or from a single file of articles."""
-    if _is_of_other_format(draft, source, (".csv", ".tsv"), "csv"):
-        return
-
-    def read(path: Path, table: str) -> PlacedRecords:
-        return ((place, _table_values(record)) for place, record in json_lines(draft, path, path.name))
-
-    draft_tables(draft, source, ".jsonl", read)
+    if not _is_of_other_format(draft, source, (".csv", ".tsv"), "csv"):
+        draft_tables(draft, source, ".jsonl", partial(_jsonl_records, draft))
 
 
 def draft_csv(draft: Draft, source: Path) -> None:
     """Fill a draft from a folder of CSV tables, or from a single file of articles."""
-    if _is_of_other_format(draft, source, (".jsonl", ".ndjson", ".json"), "jsonl"):
-        return
+    if not _is_of_other_format(draft, source, (".jsonl", ".ndjson", ".json"), "jsonl"):
+        draft_tables(draft, source, ".csv", partial(_csv_records, draft))
 
-    def read(path: Path, table: str) -> PlacedRecords:
-        return records_of_rows(draft, table, csv_fields(draft, path, path.name))
 
-    draft_tables(draft, source, ".csv", read)
+def draft_questions(draft: Draft, folder: Path) -> None:
+    """Fill a draft with the tables of questions and of citing texts in a folder of documents."""
+    for table, add in (("questions", _draft_question), ("citing", draft_citing)):
+        for suffix, read in ((".csv", _csv_records), (".jsonl", _jsonl_records)):
+            path = folder / f"{table}{suffix}"
+            for place, record in read(draft, path, table) if path.is_file() else ():
+                add(draft, place, record)
+
+
+def _jsonl_records(draft: Draft, path: Path, table: str) -> PlacedRecords:
+    return ((place, _table_values(record)) for place, record in json_lines(draft, path, path.name))
+
+
+def _csv_records(draft: Draft, path: Path, table: str) -> PlacedRecords:
+    return records_of_rows(draft, table, csv_fields(draft, path, path.name))
 
 
 def records_of_rows(draft: Draft, table: str, rows: Iterable[tuple[str, list[str]]]) -> PlacedRecords:
@@ -104,7 +113,7 @@ def records_of_rows(draft: Draft, table: str, rows: Iterable[tuple[str, list[str
                     continue
                 record["path"] = headings.path
         if table in ID_COLUMNS:
-            record[ID_COLUMNS[table]] = list(split_ids(row.get(ID_COLUMNS[table], ""), draft.article_ids))
+            record[ID_COLUMNS[table]] = list(split_ids(row.get(ID_COLUMNS[table], ""), draft.article_names))
         yield place, record
 
 
@@ -303,10 +312,23 @@ def _draft_article(
         title=title,
         text=text,
         path=path,
-        metadata=metadata,
+        metadata=with_days(draft, place, article_id, metadata),
         number=id_field(draft, place, record, "number") or "",
         rubric=rubric,
     )
+
+
+def with_days(draft: Draft, place: str, article_id: str, metadata: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the metadata of an article with the days on which it is in force as a corpus holds them; what is wrong
+    with its last day becomes a problem of the draft."""
+    try:
+        plain = with_plain_dates(metadata)
+    except ValueError as error:
+        draft.add_problem(place, f"article '{article_id}' {error}")
+        return metadata
+    if plain is not metadata:
+        draft.keep_cells(metadata.values())
+    return plain
 
 
 def _draft_question(draft: Draft, place: str, record: Mapping[str, object]) -> None:
@@ -316,7 +338,9 @@ def _draft_question(draft: Draft, place: str, record: Mapping[str, object]) -> N
     question_id = question_id.strip()
     text = string_field(draft, place, record, "text")
     article_ids = ids_field(draft, place, record, "articles")
-    split = string_field(draft, place, record, "split").strip() or None
+    said = string_field(draft, place, record, "split").strip()
+    split = (said.lower() if said.lower() in SPLITS else said) or None
+    draft.keep_cells((said,))
     metadata = {key: value for key, value in record.items() if key not in QUESTION_KEYS}
     draft.add_question(place, question_id=question_id, text=text, metadata=metadata)
     if split not in (None, *SPLITS):

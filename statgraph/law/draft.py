@@ -14,17 +14,18 @@ from typing import Any
 from statgraph.errors import CorpusError, option
 from statgraph.law.account import Account, Balance
 from statgraph.law.cells import PATH_SEPARATOR, CellAccount, cells_of
+from statgraph.law.citations.numbers import article_number
 from statgraph.law.citations.references import cited_articles
 from statgraph.law.html_text import has_html, plain_text
 from statgraph.law.records import PARTS, SET_KEY, SPLITS, Article, CitingText, Corpus, Question
 from statgraph.law.splitting import HASH, SPLITTINGS
 from statgraph.law.synonyms import parse_synonyms
 from statgraph.law.titles import with_title_parts
-from statgraph.law.validity import validity_problem
+from statgraph.law.validity import LAST_DAY, validity_problem
 
 # Of the tables of a user's own statutes.
 COLUMNS = (
-    *("id", "title", "text", "number", "rubric", "path", "heading", "valid_from", "valid_to"),  # of articles
+    *("id", "title", "text", "number", "rubric", "path", "heading", "valid_from", "valid_to", LAST_DAY),  # of articles
     *("parent", "articles", "split", "set", "cites", "question_id", "part"),
 )
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
@@ -119,6 +120,8 @@ class Draft:
         self._refused: set[str] = set()
         self._places: dict[tuple[str, str], str] = {}  # by kind and id
         self._articles: dict[str, Article] = {}
+        self._names: set[str] = set()  # the ids and numbers of the first `_n_named` of them
+        self._n_named = 0
         self._questions: dict[str, tuple[str, Mapping[str, object]]] = {}
         self._labels: dict[str, _Labels] = {}
         self._splitting, self._is_repealed, self._cells = splits, is_repealed, cells
@@ -224,6 +227,14 @@ class Draft:
     def article_ids(self) -> Collection[str]:
         """Return the ids of the articles that were added so far."""
         return self._articles.keys()
+
+    @property
+    def article_names(self) -> Collection[str]:
+        """Return what labels may call the articles that were added so far: their ids and numbers."""
+        if self._n_named != len(self._articles):
+            self._n_named = len(self._articles)
+            self._names = {*self._articles, *(article.number for article in self._articles.values())} - {""}
+        return self._names
 
     @property
     def repealed(self) -> dict[str, str]:
@@ -363,32 +374,34 @@ class Draft:
         """Add cells of a table to its account, as they are read from the file."""
         if self._cells is not None:
             plain = chain.from_iterable(map(cells_of, values)) if self.reading.strip_html else None
-            self._cells.read_row(place, values if plain is None else [self.reading.plain(text) for text in plain])
+            self._cells.read(place, values if plain is None else [self.reading.plain(text) for text in plain])
 
     def keep_cells(self, values: Iterable[object]) -> None:
         """Add to the account of tables what is taken over and is in no article, question or citing text."""
         if self._cells is not None:
-            self._cells.keep(*chain.from_iterable(map(cells_of, values)))
+            self._cells.keep(chain.from_iterable(map(cells_of, values)))
 
     def leave_out_cells(self, rule: str, values: Iterable[object]) -> None:
         """Add to the account of tables what is left out by a rule, such as "names of columns"."""
         if self._cells is not None:
-            self._cells.leave_out(rule, *chain.from_iterable(map(cells_of, values)))
+            self._cells.leave_out(rule, chain.from_iterable(map(cells_of, values)))
 
     def settle_cells(self) -> None:
         """Complete the account of tables with all that the draft holds."""
-        if self._cells is None:
+        if self._cells is None or self._cells.is_empty:
             return
         for one in self._kept_articles():
             path = PATH_SEPARATOR.join(one.path)
-            self._cells.keep(one.article_id, one.number, one.rubric, one.title, one.text, path, *cells_of(one.metadata))
+            self._cells.keep(
+                (one.article_id, one.number, one.rubric, one.title, one.text, path, *cells_of(one.metadata))
+            )
         for question_id, (words, metadata) in self._questions.items():
             labels = self._labels.get(question_id)
             question = (question_id, words, metadata)
             if labels is None:
                 self.leave_out_cells("questions that no article answers", question)
             else:
-                self.keep_cells((*question, labels.split, *_as_lists(tuple(labels.places))))
+                self.keep_cells((*question, *_as_lists(tuple(labels.places))))
         for citing_id, text in self._citing.items():
             citing = (citing_id, text.title, text.text, text.question_id, text.part)
             if text.article_ids or self._looked_up[citing_id]:
@@ -397,7 +410,7 @@ class Draft:
                 self.leave_out_cells("citing texts without an article", citing)
         self.settle(self._cells)
 
-    def settle(self, account: Account) -> None:
+    def settle(self, account: Account | CellAccount) -> None:
         """Add the account of a document's words, which is complete."""
         balance = account.balance()
         for text in (text for _, rule, text in balance.pieces if rule == REPEALED):
@@ -457,6 +470,7 @@ class Draft:
         Raises:
             CorpusError: with every problem found, if there is one.
         """
+        self._name_by_ids()
         problems = [*self._problems, *self._label_problems(), *self._citing_problems(), *self._split_problems()]
         if not self._articles and not self._problems:
             problems.insert(0, f"{self.name}: {_NO_ARTICLES}")
@@ -483,6 +497,28 @@ class Draft:
             held_out=frozenset(),
             synonyms=self._synonyms,
         )
+
+    def _name_by_ids(self) -> None:
+        """Replace in labels and citing texts the number of an article, where it is nobody's id and one article's alone,
+        by its id."""
+        given = {article_id for labels in self._labels.values() for article_id in labels.places}
+        given.update(article_id for text in self._citing.values() for article_id in text.article_ids)
+        if given <= self._articles.keys():
+            return
+        ids: dict[str, list[str]] = {}
+        for article in self._articles.values():
+            ids.setdefault(article_number(article.number), []).append(article.article_id)
+        named = {
+            number: ids[key][0]
+            for number in given - self._articles.keys() - self._repealed.keys()
+            if len(ids.get(key := article_number(number), ())) == 1
+        }
+        for question_id, labels in self._labels.items():
+            places = {named.get(article_id, article_id): place for article_id, place in labels.places.items()}
+            self._labels[question_id] = replace(labels, places=places)
+        for citing_id, text in self._citing.items():
+            article_ids = tuple(dict.fromkeys(named.get(article_id, article_id) for article_id in text.article_ids))
+            self._citing[citing_id] = replace(text, article_ids=article_ids)
 
     def _made_splits(self) -> dict[str, str]:
         """Return the split of each labelled question, given or made."""

@@ -17,6 +17,7 @@ from statgraph.law.draft import Draft
 # Statutes hold articles far longer than the csv module's default limit of 131,072 characters a field.
 MAX_FIELD_CHARS = 2**31 - 1
 DELIMITERS = ",;\t"
+_LONGEST_CELL = 20  # characters that are looked at for what follows
 MISSING = ("nan", "NaN", "NaT", "<NA>", "None")  # what a table library writes into an empty cell
 _FOREIGN, _SURROGATE = re.compile("[\udc80-\udcff]"), re.compile("[\ud800-\udfff]")
 _UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")  # its byte order marks
@@ -45,6 +46,11 @@ def all_lines(draft: Draft, path: Path, name: str, *, encoding: str = "") -> Ite
                         "the file is UTF-16; save it as UTF-8, or 'statgraph import' it "
                         f"with {option('encoding')} utf-16",
                     )
+                    return
+                if number == 1 and "\0" in line:
+                    order = "be" if line.startswith("\0") else "le"
+                    name_it = f"if it is UTF-16, 'statgraph import' it with {option('encoding')} utf-16-{order}"
+                    draft.add_problem(place, f"the file holds NUL bytes; {name_it}")
                     return
                 line = line.removeprefix("\ufeff") if number == 1 else line
                 if is_utf8 and (found := _FOREIGN.search(line)):
@@ -178,7 +184,7 @@ def csv_fields(
     try:
         for values in reader:
             if any(value.strip() for value in values):
-                values = ["" if value.strip() in missing else value for value in values]
+                values = ["" if len(value) < _LONGEST_CELL and value.strip() in missing else value for value in values]
                 draft.read_cells(f"{name}:{first_line}", values)
                 yield f"{name}:{first_line}", values
             first_line = reader.line_num + 1
@@ -193,8 +199,8 @@ def csv_fields(
 
 def table_value(value: Any) -> Any:
     """Return a value of a table as JSON has it: None where a library says that it is missing, the text of a date."""
-    if isinstance(value, str):
-        return None if value.strip() in MISSING else value
+    if type(value) is str:
+        return None if len(value) < _LONGEST_CELL and value.strip() in MISSING else value
     if isinstance(value, float | date) or type(value).__name__ == "NAType":
         if str(value) in MISSING:
             return None

@@ -6,8 +6,8 @@ import re
 
 _RAISED = str.maketrans("0123456789+-\u2212=()n*", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ*")
 _RAISABLE = re.compile(r"[\d+\u2212=()n*-]+(?:[,;]?\s*[\d+\u2212=()n*-]+)*", re.ASCII)
-_OF_A_WORD = re.compile(r"(?:[^\W\d_]{2,}|e)\.?")  # "1er", "2e", "5bis", "Mme"
-_LETTERS = {"o": "º", "a": "ª", "°": "°", "º": "º", "ª": "ª"}
+_OF_A_WORD = re.compile(r"(?:[^\W\d_]{2,}|[a-h])\.?")  # "1er", "2e", "5bis", "§ 5a", "Mme"
+_LETTERS = {"o": "º", "°": "°", "º": "º", "ª": "ª"}
 _SEVERAL = re.compile(r"[^\w.,]")
 # "1<sup>1</sup>/<sub>2</sub>" is one and a half.
 _STACKED = re.compile(
@@ -16,8 +16,8 @@ _STACKED = re.compile(
 
 
 def raised(text: str) -> str:
-    """Return a superscript as text: digits and signs as "¹" or "⁻¹", the end of a word or ordinal as it is ("er",
-    "bis", "º"), anything else as "^k"."""
+    """Return a superscript as text: digits and signs as "¹" or "⁻¹", the end of a word or number as it is ("er",
+    "bis", "a"), anything else as "^k"."""
     inner = text.strip()
     if not inner or _OF_A_WORD.fullmatch(inner):
         return text

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from statgraph.law.records import Article
 
-_BARE_NUMBER = re.compile(r"[^\W\d_]{0,2}[.\s*]*\d(?!.*§)")
+_BARE_NUMBER = re.compile(r"[A-Za-z]{0,2}[.\s*]*\d(?!.*[§条條])")  # 第190条 is none
 MIN_TITLES = 3  # of a code, that show how it names its articles
 NEARLY_ALL = 0.9
 
@@ -31,6 +31,7 @@ NUMBER = (
 )
 _TITLE = re.compile(rf"(?P<number>(?P<word>§{{1,2}}|[^\W\d_]{{2,}}\.?)?\s*(?:{NUMBER})(?:\s?§)?)(?P<rest>.*)")
 _ABBREVIATION = re.compile(r"(?=(?:\w*[A-ZÄÖÜ]){2})[^\W\d_]{2,12}\b")  # BGB, StGB, UrhG
+_WORD = re.compile(r"[^\W\d_]{3}|[㐀-鿿]{2}")
 _BETWEEN = " ,.:;–—-"
 
 
@@ -61,48 +62,60 @@ def number_or_title(article: NamedArticle) -> str:
 def with_title_parts(articles: Iterable[Article]) -> list[Article]:
     """Return the articles with the numbers and rubrics that their titles hold.
 
-    A code in which any article has a rubric is left as it is. A number that was given is replaced only by its longer
-    form: "L12-3" by "Art. L12-3". Titles without any digit are the rubrics, and ids such as "Art. 12" the numbers.
+    An article that has a rubric is left as it is. A number that was given is replaced only by its longer form: "L12-3"
+    by "Art. L12-3". Titles without any digit are the rubrics, and ids such as "Art. 12" the numbers.
     """
     articles = list(articles)
     rows_of_code: dict[str, list[int]] = {}
     for row, article in enumerate(articles):
         rows_of_code.setdefault(article.code, []).append(row)
     for code, rows in rows_of_code.items():
-        if any(articles[row].rubric for row in rows):
-            continue
         # An article without a title has its id there.
         titles = ["" if (of := articles[row]).title == of.article_id else of.title for row in rows]
-        if _are_rubrics(titles, code):
+        if _are_rubrics(titles, code) and not any(articles[row].rubric for row in rows):
             ids = title_parts([articles[row].article_id for row in rows], code)
             for row, rubric, (number, _) in zip(rows, titles, ids, strict=True):
                 articles[row] = _with_rubric(articles[row], rubric, number)
             continue
-        for row, (number, rubric) in zip(rows, title_parts(titles, code), strict=True):
-            given = articles[row].number
-            if number.endswith(given):
+        given = [articles[row].number for row in rows]
+        for row, (number, rubric) in zip(rows, title_parts(titles, code, given), strict=True):
+            if not articles[row].rubric:
                 articles[row] = replace(articles[row], number=number, rubric=rubric)
     return articles
 
 
-def title_parts(titles: Sequence[str], code: str) -> list[tuple[str, str]]:
-    """Return the number and the rubric that each title of a code holds, "" for what is not sure.
+def title_parts(titles: Sequence[str], code: str, given: Sequence[str] = ()) -> list[tuple[str, str]]:
+    """Return the number and the rubric of each title of a code, "" for what it lacks.
 
-    Nearly all titles must begin with a number behind the same word, or behind the code and that word. What follows the
-    number and the code, by its title or an abbreviation that nearly all have, is a rubric if nearly all have one and
-    most differ in more than digits.
+    Numbers are known where nearly all titles begin with one behind the same word, or behind the code and that word; one
+    that was given is replaced only by its longer form. The rubric is the rest of a title, or all of one that begins
+    otherwise, without the code, by its title or an abbreviation that nearly all have. Words that nearly all titles have
+    there are no rubric.
     """
-    matches = [_TITLE.fullmatch(title.removeprefix(code).lstrip(_BETWEEN)) for title in titles]
+    given = given or [""] * len(titles)
+    bare = [title.removeprefix(code).lstrip(_BETWEEN) for title in titles]
+    matches = [_TITLE.fullmatch(title) for title in bare]
     words = [(match["word"] or "").lower().rstrip(".") if match else None for match in matches]
     word, count = Counter(words).most_common(1)[0] if titles else (None, 0)
-    if word is None or count < max(MIN_TITLES, NEARLY_ALL * len(titles)):
-        return [("", "")] * len(titles)
-    numbered = [match if own == word else None for match, own in zip(matches, words, strict=True)]
-    rests = _without_code([match["rest"] if match else "" for match in numbered], code)
-    stated = [re.sub(r"\d", "", rest) for rest in rests if re.search(r"[^\W\d_]{2}", rest)]
-    if len(stated) < NEARLY_ALL * count or 2 * len(set(stated)) < len(stated):
-        rests = [""] * len(titles)
-    return [(match["number"] if match else "", rest) for match, rest in zip(numbered, rests, strict=True)]
+    knows_numbers = word is not None and count >= max(MIN_TITLES, NEARLY_ALL * len(titles))
+    numbered = [match if knows_numbers and own == word else None for match, own in zip(matches, words, strict=True)]
+    rests = [
+        title.removeprefix(number) if number and title.startswith(number) else match["rest"] if match else title
+        for match, title, number in zip(numbered, bare, given, strict=True)
+    ]
+    rubrics = [" ".join(rest.split()) if _is_rubric(rest) else "" for rest in _without_code(rests, code)]
+    shared = Counter(re.sub(r"\d", "", rubric) for rubric in rubrics)
+    enough = max(MIN_TITLES, NEARLY_ALL * len(titles))
+    rubrics = ["" if shared[re.sub(r"\d", "", rubric)] >= enough else rubric for rubric in rubrics]
+    numbers = [match["number"] if match else "" for match in numbered]
+    longer = [number if number.endswith(known) else known for number, known in zip(numbers, given, strict=True)]
+    return list(zip(longer, rubrics, strict=True))
+
+
+def _is_rubric(rest: str) -> bool:
+    """Return whether what is left of a title has words: not "B", the end of a number, nor "Annex II"."""
+    alone = _TITLE.fullmatch(rest)
+    return bool(_WORD.search(rest)) and not (alone and not alone["rest"].strip(_BETWEEN))
 
 
 def _are_rubrics(titles: Sequence[str], code: str) -> bool:
@@ -123,6 +136,7 @@ def _with_rubric(article: Article, rubric: str, number_in_id: str) -> Article:
 
 def _without_code(rests: Sequence[str], code: str) -> list[str]:
     """Return what follows the numbers without the code that it begins with, and without what stands between."""
+    code = code.strip(_BETWEEN)
     rests = [rest.strip(_BETWEEN).removeprefix(code).removesuffix(code).strip(_BETWEEN) for rest in rests]
     first = Counter(match[0] for match in map(_ABBREVIATION.match, rests) if match).most_common(1)
     if first and first[0][1] >= NEARLY_ALL * sum(map(bool, rests)):

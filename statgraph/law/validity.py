@@ -1,7 +1,8 @@
 """When an article is in force: the days from `metadata.valid_from` up to, and without, `metadata.valid_to`.
 
 Both are ISO dates. Without the first, an article has always been in force; without the second, it still is. Versions of
-one article are separate articles of a corpus, with separate ids.
+one article are separate articles of a corpus, with separate ids. A table can name the last day in force instead,
+`valid_until`.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ from datetime import date
 from statgraph.errors import UsageError
 
 VALID_FROM, VALID_TO = "valid_from", "valid_to"
+LAST_DAY = "valid_until"
+_KEYS = (VALID_FROM, VALID_TO)
 TODAY, ALWAYS = "today", "always"
 SINCE_EVER, FOR_EVER = 0, 2**31 - 1  # days as `date.toordinal` counts them, from 1
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_MIDNIGHT = re.compile(rf"({_ISO_DATE.pattern})[T ]00:00(?::00(?:\.0+)?)?Z?")
 
 
 def days_in_force(metadata: Mapping[str, object]) -> tuple[int, int]:
@@ -31,9 +35,38 @@ def days_in_force(metadata: Mapping[str, object]) -> tuple[int, int]:
     )
 
 
+def with_plain_dates(metadata: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the metadata of an article with its dates as `days_in_force` reads them: without a time at midnight, and
+    the day after the last day in force.
+
+    Raises:
+        ValueError: with what is wrong with the last day, to follow the article's name.
+    """
+    if LAST_DAY not in metadata and not any(len(str(metadata.get(key) or "")) > len("2026-01-31") for key in _KEYS):
+        return metadata
+    given = {key: value for key in (VALID_FROM, VALID_TO, LAST_DAY) if (value := metadata.get(key)) not in (None, "")}
+    dates = {
+        key: match[1] if isinstance(value, str) and (match := _MIDNIGHT.fullmatch(value.strip())) else value
+        for key, value in given.items()
+    }
+    if LAST_DAY in dates:
+        if VALID_TO in dates:
+            raise ValueError(f"has both {VALID_TO} and {LAST_DAY}; keep one")
+        last_day = dates.pop(LAST_DAY)
+        try:
+            last = _ordinal(last_day)
+        except ValueError:
+            raise ValueError(f"has an invalid {LAST_DAY} {last_day!r}; write it like 2026-01-31") from None
+        if last < date.max.toordinal():  # 9999-12-31 stands for no end
+            dates[VALID_TO] = date.fromordinal(last + 1).isoformat()
+    if dates == given:
+        return metadata
+    return {key: value for key, value in metadata.items() if key not in given} | dates
+
+
 def validity_problem(metadata: Mapping[str, object]) -> str | None:
     """Return what is wrong with an article's dates, to follow its name; None if nothing is."""
-    for key in (VALID_FROM, VALID_TO):
+    for key in _KEYS:
         try:
             days_in_force({key: metadata.get(key)})
         except ValueError:

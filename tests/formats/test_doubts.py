@@ -40,7 +40,9 @@ def test_a_gap_is_named_with_its_neighbours():
     ]
 
 
-@pytest.mark.parametrize("numbers", [(1, 3, 5, 7, 9, 11), (1, 2, 4), (1, 2, 3, 4, 5, 6, 1, 2, 3)])
+@pytest.mark.parametrize(
+    "numbers", [(1, 3, 5, 7, 9, 11), (1, 2, 4), (1, 2, 3, 4, 5, 6, 1, 2, 3), (*range(101, 120), *range(201, 220))]
+)
 def test_numbers_that_are_no_sequence_have_no_gaps(numbers):
     assert not any("missing" in line for line in law(*sections(*numbers)))
 

@@ -211,3 +211,32 @@ def test_doubts_are_warnings_and_in_the_manifest(tmp_path):
     (tmp_path / "law.csv").write_text("\n".join(["number,text,path", *rows]))
     imported = import_to_folder(tmp_path / "law.csv", "csv", tmp_path / "out", About(language="en"), force=True)
     assert imported.caveats == ()
+
+
+def test_questions_beside_documents_name_articles_by_their_numbers(tmp_path):
+    law = tmp_path / "law"
+    law.mkdir()
+    (law / "dogs.txt").write_text(
+        "Dog Act\nSection 1 Barking\nA dog may bark.\nSection 2 Fees\nThe owner pays a fee.\n"
+    )
+    (law / "questions.csv").write_text(
+        'id,text,articles\nq1,Who pays?,Section 2\nq2,May it bark?,"Section 1; Section 2"\n'
+    )
+    imported = import_to_folder(law, "txt", tmp_path / "out", About(language="en"))
+    first, second = imported.corpus.questions
+    ids = [article.article_id for article in imported.corpus.articles]
+    assert (first.article_ids, second.article_ids) == ((ids[1],), tuple(ids))
+    assert imported.left_out == ()
+    imported = import_to_folder(law / "dogs.txt", "txt", tmp_path / "out", About(language="en"), force=True)
+    assert imported.left_out == ("questions.csv beside dogs.txt; import their folder to read it",)
+
+
+def test_a_number_of_two_articles_names_none(tmp_path):
+    (tmp_path / "articles.csv").write_text(
+        "id,number,text,path\na,§ 1,A lamp.,Lamp Act\nb,§ 1,A well.,Well Act\nc,§ 2,A wick.,Lamp Act\n"
+    )
+    (tmp_path / "questions.csv").write_text("id,text,articles\nq1,Which?,§ 2\n")
+    assert import_corpus(tmp_path, "csv", language="en").questions[0].article_ids == ("c",)
+    (tmp_path / "questions.csv").write_text("id,text,articles\nq1,Which?,§ 1\n")
+    with pytest.raises(CorpusError, match="names article '§ 1', which does not exist"):
+        import_corpus(tmp_path, "csv", language="en")

@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 
 import pytest
@@ -5,14 +6,13 @@ import pytest
 from statgraph.errors import CorpusError
 from statgraph.formats.importing import About, import_corpus, import_to_folder
 from statgraph.formats.tables import (
-    _draft_article,
     draft_csv,
     draft_jsonl,
     heading_paths,
     split_ids,
     split_path,
 )
-from statgraph.law.draft import Reading
+from statgraph.law.draft import Draft, Reading
 from statgraph.law.splitting import split_of
 
 
@@ -325,7 +325,8 @@ def test_a_heading_row_above_all_others_is_the_code(draft, tmp_path, rows, path)
 
 
 def summary(source, name, tmp_path, **reading):
-    imported = import_to_folder(source, name, tmp_path / "out", About(language="en"), reading=Reading(**reading))
+    out, about = tmp_path / "out", About(language="en")
+    imported = import_to_folder(source, name, out, about, reading=Reading(**reading), force=True)
     return list(imported.words)
 
 
@@ -358,17 +359,37 @@ def test_each_cell_is_kept_or_left_out_by_a_rule(tables, tmp_path):
     ]
 
 
-def test_a_reader_that_drops_rows_is_found_out(tables, tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        "statgraph.formats.tables._draft_article",
-        lambda draft, place, *row: None if place.endswith(":4") else _draft_article(draft, place, *row),
-    )
-    text = "A wick is cut once a week by whoever lights the lamp, at the expense of the parish that owns it."
-    with (tables / "articles.csv").open("a") as file:
-        file.write(f'L3,Art. 3,Wicks,"{text}",Lamp Code,\n')
-    with pytest.raises(CorpusError, match=r"^articles.csv:4: 2\d of \d\d words would be lost"):
-        import_corpus(tables, "csv", language="en")
-    assert summary(tables, "csv", tmp_path, allow_lost=True)[-1].endswith(" lost: articles.csv:4, headings.csv:2")
+WICKS = "A wick is cut once a week by whoever lights the lamp, at the expense of the parish that owns it."
+THREE = [("L1", "Lamps burn oil."), ("L2", "Who breaks a lamp pays."), ("L3", WICKS)]
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "line"),
+    [
+        ("csv", "articles.csv", "id,text,path\n{}\n"),
+        ("jsonl", "articles.jsonl", "{}\n"),
+        ("beir", "corpus.jsonl", "{}\n"),
+    ],
+)
+def test_a_reader_that_drops_a_row_is_found_out(tmp_path, monkeypatch, name, file, line):
+    rows = {
+        "csv": [f'{article_id},"{text}",Lamp Code' for article_id, text in THREE],
+        "jsonl": [json.dumps({"id": article_id, "text": text, "path": ["Lamp Code"]}) for article_id, text in THREE],
+        "beir": [json.dumps({"_id": article_id, "text": text}) for article_id, text in THREE],
+    }[name]
+    (tmp_path / "law").mkdir()
+    (tmp_path / "law" / file).write_text(line.format("\n".join(rows)))
+    assert summary(tmp_path / "law", name, tmp_path)[0].startswith("100.0 %")
+    add_article = Draft.add_article
+
+    def drop_the_last(draft, place, **article):
+        if article["article_id"] != "L3":
+            add_article(draft, place, **article)
+
+    monkeypatch.setattr(Draft, "add_article", drop_the_last)
+    place = f"{file}:{3 + (name == 'csv')}"
+    with pytest.raises(CorpusError, match=rf"^{place}: 2\d of \d\d words would be lost"):
+        import_corpus(tmp_path / "law", name, language="en")
 
 
 @pytest.mark.parametrize("separator", [", ", ";", "; ", " "])
@@ -381,3 +402,32 @@ def test_lists_of_ids_are_found_however_they_are_written(tmp_path, separator):
 def test_html_is_no_loss(tmp_path):
     (tmp_path / "a.csv").write_text("id,text,path\nL1,<p>Lamps&nbsp;<b>burn</b>.</p>,Lamp Code\n")
     assert not any("lost" in line for line in summary(tmp_path / "a.csv", "csv", tmp_path, strip_html=True))
+
+
+def test_the_last_day_in_force_is_a_column(tmp_path):
+    (tmp_path / "a.csv").write_text(
+        "id,text,path,valid_from,Valid_Until\nL1,Lamps burn.,Lamp Code,2001-01-01 00:00:00,2019-12-31\n"
+    )
+    (article,) = import_corpus(tmp_path / "a.csv", "csv", language="en").articles
+    assert article.metadata == {"valid_from": "2001-01-01", "valid_to": "2020-01-01"}
+    assert not any("lost" in line for line in summary(tmp_path / "a.csv", "csv", tmp_path))
+    (tmp_path / "a.csv").write_text("id,text,path,valid_until\nL1,Lamps burn.,Lamp Code,soon\n")
+    with pytest.raises(CorpusError, match=r"^a.csv:2: article 'L1' has an invalid valid_until 'soon'"):
+        import_corpus(tmp_path / "a.csv", "csv", language="en")
+
+
+@pytest.mark.parametrize("split", ["TRAIN", "Train"])
+def test_splits_are_known_in_any_case(tmp_path, split):
+    (tmp_path / "articles.csv").write_text("id,text,path\nL1,Lamps burn.,Lamp Code\n")
+    (tmp_path / "questions.csv").write_text(f"id,text,articles,split\nq1,Which?,L1,{split}\n")
+    (question,) = import_corpus(tmp_path, "csv", language="en").questions
+    assert question.split == "train"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_a_mark_names_its_encoding(tmp_path, encoding):
+    (tmp_path / "a.csv").write_text("id,text,path\nL1,Lamps burn.,Lamp Code\n", encoding=encoding)
+    with pytest.raises(CorpusError, match=rf"^a.csv:1: the file holds NUL bytes; .*encoding {encoding}$"):
+        import_corpus(tmp_path / "a.csv", "csv", language="en")
+    reading = Reading(encoding=encoding)
+    assert len(import_corpus(tmp_path / "a.csv", "csv", language="en", reading=reading).articles) == 1

@@ -19,9 +19,9 @@ def test_the_texts_of_a_value(value, texts):
 def test_a_cell_counts_once_for_each_time_it_was_kept():
     account = CellAccount()
     for row in (1, 2, 3):
-        account.read_row(f"law.csv:{row}", ["Lamps burn.", "", "old"])
-    account.keep("Lamps burn.", "Lamps burn.")
-    account.leave_out("notes", "old", "old", "old")
+        account.read(f"law.csv:{row}", ["Lamps burn.", "", "old"])
+    account.keep(["Lamps burn.", "Lamps burn."])
+    account.leave_out("notes", ["old", "old", "old"])
     balance = account.balance()
     assert (balance.words, balance.kept, balance.left_out) == (9, 4, {"notes": 3})
     assert [(lost.place, lost.text, lost.words) for lost in balance.lost] == [("law.csv:3", "Lamps burn", 2)]
@@ -29,6 +29,6 @@ def test_a_cell_counts_once_for_each_time_it_was_kept():
 
 def test_a_cell_that_is_kept_in_another_form_is_searched_for():
     account = CellAccount()
-    account.read_row("law.csv:1", ["Art.  1", " Lamps burn. ", "Book I"])
-    account.keep("Art. 1", "Lamps burn.", "Lamp Code > Book I")
+    account.read("law.csv:1", ["Art.  1", " Lamps burn. ", "Book I"])
+    account.keep(["Art. 1", "Lamps burn.", "Lamp Code > Book I"])
     assert (account.balance().kept, account.balance().lost) == (6, [])

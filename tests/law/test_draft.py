@@ -40,7 +40,7 @@ def test_numbers_and_rubrics_are_read_from_titles(draft):
     for row, title in enumerate(["§ 1 LmpC Scope", "§ 2 LmpC Oil", "§ 3 LmpC Wicks"]):
         add_article(draft, f"a{row}", title=title, number="2" * (row == 1) + "9" * (row == 2))
     assert [(article.number, article.rubric) for article in draft.corpus().articles] == [
-        ("§ 1", "Scope"), ("§ 2", "Oil"), ("9", ""),
+        ("§ 1", "Scope"), ("§ 2", "Oil"), ("9", "Wicks"),
     ]  # fmt: skip
 
 

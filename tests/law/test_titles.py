@@ -1,7 +1,9 @@
 import pytest
 
+from statgraph.encoders.article_text import article_texts
 from statgraph.law.records import Article
 from statgraph.law.titles import full_title, number_or_title, title_parts, with_title_parts
+from statgraph.retrieval.lexical.bm25 import BM25
 
 CODE = "Rent Code"
 
@@ -44,13 +46,28 @@ CODE = "Rent Code"
             ("Rent Code 第一条", "Rent Code 第二十条", "Rent Code 第二十条之一"),
             [("第一条", ""), ("第二十条", ""), ("第二十条之一", "")],
         ),
-        # Too few to be sure, or of several kinds, or without numbers.
-        (("§ 1 Scope", "§ 2 Notice"), [("", "")] * 2),
-        (("Art. 1 Scope", "Annex 1 Forms", "Preamble"), [("", "")] * 3),
-        (("Scope", "Notice of 3 months", "Deposit"), [("", "")] * 3),
+        # Rubrics of some, the same of several.
+        (
+            ("Art. 1, Rent Code", "Art. 2 Scope", "Art. 3 Provision", "Art. 4 Provision", "Art. 9 bis ZA, Rent Code"),
+            [
+                ("Art. 1", ""),
+                ("Art. 2", "Scope"),
+                ("Art. 3", "Provision"),
+                ("Art. 4", "Provision"),
+                ("Art. 9 bis ZA", ""),
+            ],
+        ),
+        # Too few to be sure of numbers, or of several kinds, or without numbers: all but the code is the rubric.
+        (("§ 1 Scope", "§ 2, Rent Code"), [("", "§ 1 Scope"), ("", "")]),
+        (
+            ("Art. 1 Scope", "Annex 1 Forms", "Preamble", "Annex II, Rent Code", "Rent Code, Notice"),
+            [("", "Art. 1 Scope"), ("", "Annex 1 Forms"), ("", "Preamble"), ("", ""), ("", "Notice")],
+        ),
+        (("Scope", "Notice of 3 months", ""), [("", "Scope"), ("", "Notice of 3 months"), ("", "")]),
+        ((), []),
     ],
 )
-def test_a_title_is_split_where_all_titles_of_its_code_are_alike(titles, parts):
+def test_the_number_and_the_rubric_of_titles(titles, parts):
     assert title_parts(titles, CODE) == parts
 
 
@@ -78,14 +95,15 @@ def articles(ids, titles):
             ("Scope", "The deposit", "Keys"),
             [("Scope", "", "Scope"), ("The deposit", "", "The deposit"), ("Keys", "", "Keys")],
         ),
-        # A title with a digit, of the code's name, or of several articles.
+        # A title with a digit, of the code's name, or of several articles: it stays, and ids are no numbers.
         *(
-            (("Art. 1", "Art. 2", "Art. 3"), titles, [(title, "", "") for title in titles])
-            for titles in (
-                ("Scope", "Notice of 3 months", "Keys"),
-                ("Rent Code, Scope", "Rent Code, Deposit", "Rent Code, Keys"),
-                ("Scope", "Scope", "Keys"),
+            (("Art. 1", "Art. 2", "Art. 3"), titles, [(f"{code}{title}", "", title) for title in rubrics])
+            for code, rubrics in (
+                ("", ("Scope", "Notice of 3 months", "Keys")),
+                ("Rent Code, ", ("Scope", "Deposit", "Keys")),
+                ("", ("Scope", "Scope", "Keys")),
             )
+            for titles in [tuple(f"{code}{title}" for title in rubrics)]
         ),
     ],
 )  # fmt: skip
@@ -96,7 +114,52 @@ def test_titles_that_are_rubrics_are_told_by_their_words(ids, titles, named):
 
 def test_a_title_of_another_kind_stays_whole():
     titles = [*(f"Art. {number} {'Key' * number}" for number in range(1, 19)), "Annex 1 Forms"]
-    assert title_parts(titles, CODE)[-2:] == [("Art. 18", "Key" * 18), ("", "")]
+    assert title_parts(titles, CODE)[-2:] == [("Art. 18", "Key" * 18), ("", "Annex 1 Forms")]
+
+
+def test_given_numbers_and_rubrics_stay_and_the_rest_of_a_title_is_the_rubric():
+    given = [
+        Article("a", "Art. 12-3 Scope", "Text.", (CODE,), 1, {}, "12-3", ""),
+        Article("b", "Art. 5 novies Keys", "Text.", (CODE,), 2, {}, "Art. 5 novies", ""),
+        Article("c", "Art. 6 Walls", "Text.", (CODE,), 3, {}, "Art. 6", "Of walls"),
+    ]
+    parts = [(article.number, article.rubric) for article in with_title_parts(given)]
+    assert parts == [("Art. 12-3", "Scope"), ("Art. 5 novies", "Keys"), ("Art. 6", "Of walls")]
+
+
+SPANISH = {
+    "Artículo 36. Fianza": "Se entregará una mensualidad de la renta.",
+    "Artículo 37. Disposición": "Lo anterior rige para las viviendas.",
+    "Artículo 38. Subrogación": "El cónyuge ocupa el lugar del inquilino.",
+    "Artículo 39. Disposición": "Lo anterior rige para los locales.",
+    "Artículo 40. Clientela": "Se paga una cantidad por los años del negocio.",
+    "Artículo 41. Disposición": "Lo anterior rige para los garajes.",
+    "Artículo 42. Derribo": "El edificio en ruina extingue el contrato.",
+    "Artículo 43. Disposición": "Lo anterior rige para los solares.",
+}
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {},
+        {"Subrogación": "Artículo 38. Disposición", "Derribo": "Artículo 42. Disposición"},
+        {"Subrogación": "Artículo 38", "Derribo": "Sobre el derribo"},
+        {"Fianza": "Anexo 1. Fianza", "Derribo": "Sobre el derribo"},
+    ],
+)
+def test_the_words_of_every_title_find_its_article(others):
+    titles = [others.get(title.partition(". ")[2], title) for title in SPANISH]
+    code = [
+        Article(f"A{row}", title, text, ("Ley de Alquileres",), row)
+        for row, (title, text) in enumerate(zip(titles, SPANISH.values(), strict=True))
+    ]
+    index = BM25(article_texts(with_title_parts(code)), language="es")
+    for word in {title.split()[-1].lower() for title in titles} - {"38"}:
+        titled = [row for row, title in enumerate(titles) if word in title.lower()]
+        rows, scores = index.ranking(word, len(titled))
+        assert sorted(rows) == titled
+        assert all(scores > 0)
 
 
 @pytest.mark.parametrize(
@@ -119,6 +182,11 @@ def test_a_rubric_stands_once_behind_the_citation(title, rubric, full):
         ("L. 12-3", "Art. L. 12-3"),
         ("§ 5", "§ 5"),
         ("4 a §", "4 a §"),
+        ("第 190 條", "第 190 條"),
+        ("第190条の2", "第190条の2"),
+        ("190条", "190条"),
+        ("제5조", "제5조"),
+        ("ст. 5", "ст. 5"),
         ("", "Deposit"),
     ],
 )

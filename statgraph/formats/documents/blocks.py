@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from statgraph.formats.law_words import ANNEX, LONGEST_RUBRIC, SENTENCE_ENDS, ArticleLine, HeadingLine, LinePatterns
 
@@ -98,7 +98,6 @@ def divided(lines: Sequence[Line], patterns: LinePatterns) -> Divided:
     style and a text; what begins articles in a language where nothing else does. Rubrics in lower case and numbers
     alone are taken where there are more of them, in order."""
     found = _by_words(lines, patterns)
-    found.blocks = _with_styles_joined(found.blocks)
     if not found.has_articles:
         _take_headings_for_articles(found.blocks)
     if not found.has_articles and (others := patterns.without_articles()):
@@ -206,7 +205,7 @@ def _by_words(lines: Sequence[Line], patterns: LinePatterns, numbers: LinePatter
             blocks.append(Block(line, heading or HeadingLine("", "", " ".join(text.split()))))
         else:
             (blocks[-1].body if blocks else found.preamble).append(line)
-    return found
+    return replace(found, blocks=_with_styles_joined(blocks))
 
 
 def _could_be_rubric(blocks: Sequence[Block], line: Line, heading: HeadingLine) -> bool:
@@ -223,7 +222,7 @@ def _with_styles_joined(blocks: Sequence[Block]) -> list[Block]:
     above = {id(one) for one, below in pairwise(blocks) if one.is_plain and not one.body and id(below) in numbered}
     are_above = len(above) >= max(_MIN_STYLED, _MOST_ABOVE * len(numbered))
     joined: list[Block] = []
-    for block, below in zip(blocks, (*blocks[1:], None), strict=False):
+    for block, below in zip_longest(blocks, blocks[1:]):
         before = joined[-1] if joined else None
         if are_above and id(block) in above and below is not None:
             below.rubric = block.title
@@ -233,11 +232,7 @@ def _with_styles_joined(blocks: Sequence[Block]) -> list[Block]:
             before.rubric, before.body = block.title, block.body
         elif before.article and 0 < before.line.level < block.line.level and not _heads(block, below):
             before.body += [block.line, *block.body]
-        elif (
-            before.heading
-            and not (before.is_plain or before.heading.title or before.body)
-            and before.line.level == block.line.level
-        ):
+        elif before.heading and before.line.level == block.line.level and _is_name_alone(before):
             before.heading, before.body = replace(before.heading, title=block.title), block.body
         else:
             joined.append(block)

@@ -205,7 +205,8 @@ class _Reader:
 
     def _alignment(self, run: Any) -> str:
         style = self._styles.get(value(run, "rPr/rStyle") or None)
-        return value(run, "rPr/vertAlign") or ("" if style is None else value(style, "rPr/vertAlign"))
+        own = value(run, "rPr/vertAlign") or ("" if style is None else value(style, "rPr/vertAlign"))
+        return own or ("superscript" if value(run, "rPr/position").strip("0").isdigit() else "")
 
 
 def _first(pair: tuple[str, str]) -> str:
@@ -248,7 +249,7 @@ def _outline_level(element: Any) -> int | None:
 
 
 _WALKED = re.compile(r"word/(document|(?:foot|end)notes|comments|header\d*|footer\d*)\.xml")
-_APART = {f"{W}{name}" for name in ("del", "moveFrom", "rt", "sym")} | {f"{_M}t"}
+_APART = {f"{W}{name}" for name in ("del", "moveFrom", "rt", "sym", "hyperlink")} | {f"{_M}t"}
 _BLANKS = {f"{W}{name}" for name in ("tab", "ptab", "br", "cr")}
 
 
@@ -271,7 +272,8 @@ def walk_docx(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
 def _walked(element: Any, group: int, groups: Iterator[int]) -> Iterator[tuple[int, str]]:
     """Yield (a number that divides what stands apart, text) for the texts of a paragraph."""
     for child in element:
-        own = next(groups) if child.tag in _APART else group
+        is_apart = child.tag in _APART or find(child, "footnoteReference") is not None
+        own = next(groups) if is_apart else group
         if child.tag in (f"{W}t", f"{W}delText", f"{_M}t"):
             yield own, child.text or ""
         elif child.tag in _BLANKS:

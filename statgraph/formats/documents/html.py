@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from statgraph.formats.documents.blocks import Line
 from statgraph.formats.documents.drafting import DocumentLines, document_format
 from statgraph.formats.documents.numbering import printed_number
+from statgraph.formats.documents.page_parts import INLINE, LEVELS, contents, notes, unread
 from statgraph.law.draft import Draft
 from statgraph.law.html_text import encoding_of_page
 from statgraph.law.lines import all_lines
@@ -20,23 +21,11 @@ from statgraph.law.raised import fraction, raised, with_plain_fractions
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-NAVIGATION, NOTES, METADATA = "navigation", "notes", "metadata"
-_RULES = {
-    **dict.fromkeys(("nav", "footer", "aside", "button", "select", "template", "noscript", "svg"), NAVIGATION),
-    **dict.fromkeys(("head", "annotation", "annotation-xml"), METADATA),
-}
 _END = re.compile(r"</(?:html|body)\s*>", re.IGNORECASE)  # behind which lxml reads nothing
-_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _SUPERSCRIPT = re.compile(r"vertical-align\s*:\s*super", re.IGNORECASE)
 _SUPERSCRIPT_CLASS = re.compile(r"(?:.*[\s-])?sup(?:er(?:script)?)?(?:\s.*)?", re.IGNORECASE)
-# Tags inside a paragraph; all others end one.
-_INLINE = {
-    *("a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "img"),
-    *("ins", "kbd", "label", "mark", "math", "nobr", "q", "ruby", "s", "samp", "small", "span", "strike", "strong"),
-    *("sub", "sup", "time", "tt", "u", "var", "wbr"),
-}
-_LEVELS = {f"h{level}": level for level in range(1, 7)}
 _CELLS = ("td", "th")
+_EMPTY = re.compile(r"\s?\(\s*\)")  # around the mark of a footnote
 _MOST_BLOCKS = 10  # of a cell of data; one with more is there to lay out a page
 _MOST_PRE = 0.5  # of the characters of a page whose paragraphs are on a line each
 _NUMBERS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
@@ -85,7 +74,7 @@ def page_lines(text: str, name: str, lines_before: int = 0) -> DocumentLines:
     _mark_list_items(root)
     _mark_superscripts(root)
     left_out: list[tuple[str, str]] = []
-    for find in (_unread, _notes):
+    for find in (unread, notes, contents):
         for rule, element in list(find(root)):
             left_out.append((rule, " ".join(element.itertext())))
             element.drop_tree()
@@ -140,50 +129,6 @@ def _mark_superscripts(root: HtmlElement) -> None:
             element.tag = "sup"
 
 
-def _unread(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
-    """Yield (rule, element) for what is not read of a page: navigation, and what a browser does not show."""
-    below = list(root)
-    while below:
-        element = below.pop()
-        is_hidden = (
-            element.get("hidden") is not None
-            or element.get("aria-hidden") == "true"
-            or element.get("role") == "navigation"
-            or _HIDDEN.search(element.get("style") or "")
-        )
-        if element.tag in _RULES or (is_hidden and element.tag != "body"):
-            yield _RULES.get(element.tag, NAVIGATION), element
-        else:
-            below.extend(reversed(element))
-
-
-def _notes(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
-    """Yield (rule, element) for the marks of footnotes, which are raised links to a place on the page, and for the
-    paragraphs further down to which they lead and which begin with the same mark."""
-    elements = list(root.iter())
-    order = {element: place for place, element in enumerate(elements)}
-    places = {element.get("id") or element.get("name"): element for element in reversed(elements)}
-    met = set()
-    for sup in root.iter("sup"):
-        above = sup.getparent()
-        link = above if above.tag == "a" else sup.find(".//a[@href]")
-        target = link.get("href") if link is not None else None
-        mark = "".join(sup.itertext()).strip()
-        if not target or "#" not in target or "".join(link.itertext()).strip() != mark:
-            continue
-        yield NOTES, sup
-        note = places.get(target.rpartition("#")[2])
-        while note is not None and note.tag in _INLINE:
-            note = note.getparent()
-        if note is None or note in met or order[note] < order[sup]:
-            continue
-        begins = f"{note.get('mark') or ''}{''.join(note.itertext()).strip()}"
-        core = re.sub(r"\W", "", mark)
-        if re.match(rf"\W*{re.escape(core)}(?!\w)" if core else re.escape(mark), begins):
-            met.add(note)
-            yield NOTES, note
-
-
 def _formula(element: HtmlElement) -> str:
     """Return the text of a superscript or formula."""
     tag = str(element.tag).rpartition(":")[2]
@@ -214,7 +159,7 @@ def _lines(root: HtmlElement, name: str, lines_before: int) -> Iterator[Line]:
         if tag == "br" and (level or is_pre):
             pieces.append(("\n" if is_pre else " ") * starts)
         elif not _is_inline(tag):
-            text = "".join(pieces)
+            text = _EMPTY.sub("", "".join(pieces))
             texts = [line.rstrip() for line in text.split("\n")] if is_pre else [" ".join(text.split())]
             pieces.clear()
             if tag == "dt" and not starts and _TERM.fullmatch(texts[0]):
@@ -228,8 +173,8 @@ def _lines(root: HtmlElement, name: str, lines_before: int) -> Iterator[Line]:
             for offset, line in enumerate(texts if any(texts) else ()):
                 yield Line(f"{name}:{lines_before + place + offset}", line, level)
             place = (starts and element.sourceline) or place
-        if tag in _LEVELS:
-            level = _LEVELS[tag] if starts else 0
+        if tag in LEVELS:
+            level = LEVELS[tag] if starts else 0
         elif tag == "pre":
             is_pre = starts
         elif tag == "li":
@@ -239,15 +184,17 @@ def _lines(root: HtmlElement, name: str, lines_before: int) -> Iterator[Line]:
 
 def _is_inline(tag: str) -> bool:
     """Return whether a tag is inside a paragraph; those of Word's pages are: `o:p`, `st1:place`."""
-    return tag in _INLINE or ":" in tag
+    return tag in INLINE or ":" in tag
 
 
 def _is_data(row: HtmlElement) -> bool:
     """Return whether a row holds data, and is not there to lay out a page."""
     cells = list(row.iterchildren(*_CELLS))
-    return len(cells) > 1 and not any(
-        next(cell.iter("table", *_LEVELS), None) is not None
-        or len(cell.xpath(".//p|.//br|.//li|.//div")) > _MOST_BLOCKS
+    beside = [row.text, *(child.tail for child in row)]
+    if len(cells) < 2 or len(cells) < len(row) or any(text and text.strip() for text in beside):
+        return False
+    return not any(
+        next(cell.iter("table", *LEVELS), None) is not None or len(cell.xpath(".//p|.//br|.//li|.//div")) > _MOST_BLOCKS
         for cell in cells
     )
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from html import unescape
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from statgraph.formats.documents.blocks import Line
 from statgraph.formats.documents.drafting import DocumentLines, document_format
-from statgraph.formats.documents.html import METADATA, NOTES, OWN_MARK, page_lines
+from statgraph.formats.documents.html import OWN_MARK, page_lines
+from statgraph.formats.documents.page_parts import CONTENTS, METADATA, NOTES, letters
 from statgraph.formats.documents.text import walk_text
 from statgraph.law.draft import Draft
 from statgraph.law.lines import all_lines
@@ -21,14 +23,16 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _FRONT_MATTER, _ENDS = "---", ("---", "...")
-_NOTE = re.compile(r" {0,3}\[\^[^\]\s]+\]:")
+_NOTE = re.compile(r"[ \t>]*\[\^[^\]\s]+\]:")
 _NOTE_MARK = re.compile(r"\[\^[^\]\s]+\]")
+_RAISED_LINK = re.compile(r"<sup>\s*\[([^\]\s]+)\]\(#[^)\s]*\)\s*</sup>", re.IGNORECASE)  # marks a note too
 # What is defined as the address of a link but is none: "[1]: Repealed."
-_NO_ADDRESS = re.compile(r"^( {0,3})(?=\[[^\]]+\]:\s)(?!\[[^\]]+\]:\s+<?(?:[a-z][a-z\d+.-]*:\S|[./#]))", re.IGNORECASE)
+_NO_ADDRESS = re.compile(r"^([ \t>]*)(?=\[[^\]]+\]:\s)(?!\[[^\]]+\]:\s+<?(?:[a-z][a-z\d+.-]*:\S|[./#]))", re.IGNORECASE)
 _NUMBER = re.compile(r"\w{1,3}")  # "[Haftung](1) Der Halter" is no link
 _SUPERSCRIPT, _SUBSCRIPT = re.compile(r"\^([^\s^]{1,12})\^"), re.compile(r"(?<=\w)~(\w{1,8})~")
 _BREAK, _SUP = re.compile(r"<br\s*/?>", re.IGNORECASE), re.compile(r"<(/?)sup\b", re.IGNORECASE)
 _STRAY = re.compile(r"\*{2,}|^_+(?=\w)")  # "**Objeto **" is no emphasis, because of the blank
+_ATTRIBUTES = re.compile(r"\s*\{[#.][^{}]*\}\s*$", re.MULTILINE)  # of a heading: "§ 1 {#s1}"
 _DEFINITION = re.compile(r"^:\s+")  # begins what is said of the term on the line above
 
 
@@ -36,10 +40,10 @@ def read_markdown(draft: Draft, path: Path, name: str) -> DocumentLines:
     """Return the lines of a Markdown file; a place is the line of the file."""
     from markdown_it import MarkdownIt
 
-    texts = [unicodedata.normalize("NFC", text) for _, text in all_lines(draft, path, name)]
+    texts = [_RAISED_LINK.sub(r"[^\1]", unicodedata.normalize("NFC", text)) for _, text in all_lines(draft, path, name)]
     left_out: list[tuple[str, str]] = []
     title = ""
-    if texts[:1] == [_FRONT_MATTER]:
+    if texts and texts[0].rstrip() == _FRONT_MATTER:
         end = next((place for place, text in enumerate(texts[1:], start=1) if text.rstrip() in _ENDS), 0)
         left_out += [(METADATA, unescape(text)) for text in texts[1:end]]
         title = unescape(_title_of("\n".join(texts[1:end])))
@@ -79,14 +83,17 @@ def _note_places(texts: list[str]) -> Iterator[int]:
             yield place
 
 
-def _lines(tokens: Iterable[Token], name: str, left_out: list[tuple[str, str]]) -> Iterator[Line]:
+def _lines(tokens: Sequence[Token], name: str, left_out: list[tuple[str, str]]) -> Iterator[Line]:
     """Yield the lines of a file, and add what is left out."""
     level, row, item, marks = 0, 0, 0, [""]
     cells: list[str] | None = None
+    headings = {letters(text.content) for token, text in pairwise(tokens) if token.type == "heading_open"}
     for token in tokens:
         first = token.map[0] + 1 if token.map else 0
         if token.type == "heading_open":
-            level = int(token.tag[1:])
+            # A rule below a paragraph of several lines makes no heading of it.
+            lines = token.map[1] - token.map[0] if token.map else 1
+            level = int(token.tag[1:]) if token.markup != "-" or lines == 2 else 0
         elif token.type == "list_item_open":
             # An item can begin with a list: "1. - first".
             above, marks[-1], item = marks[-1], "", first
@@ -105,8 +112,11 @@ def _lines(tokens: Iterable[Token], name: str, left_out: list[tuple[str, str]]) 
                 row = first
                 cells.append(" ".join(text for _, text, _ in texts))
                 continue
-            if level:
-                texts = [(0, " ".join(text for _, text, _ in texts), False)]
+            if texts and not level and _is_link(token) and letters(texts[0][1]) in headings:
+                left_out.append((CONTENTS, texts[0][1]))
+                texts, marks[-1] = [], ""
+            elif level:
+                texts = [(0, _ATTRIBUTES.sub("", " ".join(text for _, text, _ in texts)), False)]
             for offset, text, goes_on in texts:
                 mark = "" if marks[-1] == "- " and OWN_MARK.match(text) else marks[-1]
                 defined = _DEFINITION.sub("", text)
@@ -121,6 +131,17 @@ def _lines(tokens: Iterable[Token], name: str, left_out: list[tuple[str, str]]) 
             page = _page(token.content, name, first - 1)
             left_out += page.left_out
             yield from page.lines
+
+
+def _is_link(token: Token) -> bool:
+    """Return whether a text is nothing but a link to a place in the file."""
+    parts = token.children or []
+    return (
+        len(parts) > 2
+        and (parts[0].type, parts[-1].type) == ("link_open", "link_close")
+        and str(parts[0].attrs["href"]).startswith("#")
+        and not any(part.type in ("link_open", "softbreak", "hardbreak") for part in parts[1:])
+    )
 
 
 def _page(html: str, name: str, lines_before: int) -> DocumentLines:
@@ -172,16 +193,17 @@ def _plain(text: str, left_out: list[tuple[str, str]]) -> str:
 _TAGS_IN_WORDS = re.compile(r"</?(?:sup|sub|b|i|u|em|strong|span|a|small|mark|s)(?:\s[^<>]*)?>", re.IGNORECASE)
 _TAGS = re.compile(r"<!--.*?-->|</?[a-z][\w-]*(?:\s[^<>]*)?/?>", re.IGNORECASE | re.DOTALL)
 _ADDRESS = re.compile(r"(?<=\])\((?!\w{1,3}\))<?(?:[^()\s]|\([^()\s]*\))*>?(?:\s+(?:\"[^\"]*\"|'[^']*'))?\)")
-_ADDRESS_LINE = re.compile(r"^ {0,3}\[([^\]^][^\]]*)\]:\s+<?(?:\w+://|mailto:|[./#])\S*.*$", re.MULTILINE)
+_ADDRESS_LINE = re.compile(r"^[ \t>]*\[([^\]^][^\]]*)\]:\s+<?(?:\w+://|mailto:|[./#])\S*.*$", re.MULTILINE)
 _EMPHASIS = re.compile(r"(?<!\\)[*`~]+|\\(?=[!-/:-@\[-`{-~])")
 
 
 def walk_markdown(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
     """Yield (place, text) of every line of a file, and of each mark of a footnote in one, without what is no text."""
     text = "".join(line for _, line in walk_text(draft, path, name)).removeprefix("\ufeff")
+    text = re.sub(r"<sup>\s*\[([^\]\s]+)\]\(#\S*?\)\s*</sup>", r"[^\1]", text)
     labels = {label.casefold() for label in _ADDRESS_LINE.findall(text)}
     text = _TAGS.sub(lambda found: " " + "\n" * found[0].count("\n"), _TAGS_IN_WORDS.sub("", text))
-    text = _ADDRESS.sub("", _ADDRESS_LINE.sub("", text))
+    text = _ADDRESS.sub("", _ADDRESS_LINE.sub("", re.sub(r"(?<=\S) +\{[#.][^{}\n]*\}(?= *$)", "", text, flags=re.M)))
     text = re.sub(r"(?<=\])\[([^\]\n]*)\]", lambda found: "" if found[1].casefold() in labels else found[0], text)
     for number, line in enumerate(unescape(_EMPHASIS.sub("", text)).split("\n"), start=1):
         yield from ((f"{name}:{number}", piece) for piece in re.split(r"(\[\^[^\]\s]+\]:?)", line))

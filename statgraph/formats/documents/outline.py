@@ -286,7 +286,8 @@ def _fill(outline: Outline, blocks: Sequence[Block]) -> None:
         path = above.path[:-1] if block.heading is not None else above.path
         text = "\n".join(filter(None, (block.text, *(line.text.strip() for line in block.body))))
         number, rubric = f"{block.article.word} {block.article.number}".strip(), block.rubric.strip(" .:–—-")
-        outline.parts.append((MARKS, block.article.mark))
+        if block.article.mark:  # one word with the number: "[F12A"
+            outline.parts.append((MARKS, f"{block.article.mark}{block.article.number}"))
         if is_repealed(text):
             rule = REPEALED if any(part and is_repealed(part) for part in (text, rubric)) else WITHOUT_TEXT
             outline.parts += [(rule, part) for part in (number, rubric, text)]

@@ -9,8 +9,9 @@ from functools import cache
 from typing import NamedTuple
 
 from statgraph.law.citations.code_mentions import CodeMentions, plain_title, volume_of
-from statgraph.law.citations.grammar import Grammar, Table, grammar_of, tables, words_pattern
+from statgraph.law.citations.grammar import Grammar, grammar_of, words_pattern
 from statgraph.law.citations.numbering import LOOK_BACK, NumberList
+from statgraph.law.citations.tables import Table, tables
 
 _LOOK_AHEAD = 120  # characters after a number in which its code is named
 _LOOK_BACK = 40
@@ -85,10 +86,9 @@ class CitedTexts:
         grammar = numbers.grammar
         if grammar.number_first:
             return ()
-        start = max(0, numbers.start - LOOK_BACK)
-        named = grammar.volume_before.search(text, start, numbers.start) or grammar.volume_behind.match(
-            text, numbers.end
-        )
+        before, after = max(0, numbers.start - LOOK_BACK), numbers.end + _LOOK_AHEAD
+        named = grammar.volume_before.search(text, before, numbers.start)
+        named = named or grammar.volume_behind.match(text, numbers.end, after)
         if named is None:
             return ()
         mentions = self._mentions.find(named["volume"])
@@ -115,7 +115,8 @@ class CitedTexts:
         if grammar.number_first:
             before = text[max(0, numbers.start - _LOOK_BACK) : numbers.start]
             return self._named_before(before, grammar.number_first, code, last)
-        part = grammar.volume_behind.match(text, numbers.end)  # no volume of a collection, but a title of the law
+        # What is no volume of a collection here is a title of the law itself.
+        part = grammar.volume_behind.match(text, numbers.end, numbers.end + _LOOK_AHEAD)
         end = part.end() if part else numbers.end
         after = text[end : end + _LOOK_AHEAD]
         if grammar.own.match(after):
@@ -186,7 +187,7 @@ class CitedTexts:
             return code
         if before.endswith(tuple(table["same"])):
             return last
-        quoted = before.endswith("》")
+        quoted = before.endswith(("》", "」", "』", "〉"))
         if not quoted and not before.endswith(tuple(table["laws_last"])):
             return code
         mentions = self._mentions.find(before)

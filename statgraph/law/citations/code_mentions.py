@@ -10,8 +10,9 @@ from functools import cache, lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from statgraph.law.citations.grammar import all_words, plain_word, tables, words_pattern
+from statgraph.law.citations.grammar import all_words, plain_word, words_pattern
 from statgraph.law.citations.numbers import with_carets
+from statgraph.law.citations.tables import tables
 
 _CHINESE = "㐀-鿿"
 _TOKEN = re.compile(rf"[{_CHINESE}]|(?:[^\W\d_]\.){{2,}}|[^\W_{_CHINESE}]+\.?")

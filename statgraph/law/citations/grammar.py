@@ -1,23 +1,18 @@
-"""How references are written in each language: its table of words in `languages/`, as patterns.
+"""How references are written in each language: its table of words, as patterns.
 
-A new language is a new table with the keys of `en.yaml`. Words match in any case, without their accents, and `*` is
-any letters.
+Words match in any case, without their accents, and `*` is any letters.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache, cached_property, lru_cache
-from importlib.resources import files
 from typing import Any
 
-import yaml
-
 from statgraph.law.citations.numbers import END, LETTERS, ROMAN, digits_pattern
-
-Table = Mapping[str, Any]
+from statgraph.law.citations.tables import Table, tables, words_under
 
 _SPELLINGS = {"ä": "(?:ä|ae?)", "ö": "(?:ö|oe?)", "ü": "(?:ü|ue?)", "ß": "(?:ß|ss)", "'": "['’]", " ": r"\s+"}
 _SPELLINGS |= {"*": r"[\w\-]*", ".": r"\.\s?"}
@@ -28,16 +23,6 @@ _ABBREVIATION = (
     # BGB, HundeG, Awb, L.A.U., and not the III of "du III de l'article 4".
     r"(?!(?:[IVX]+)\b)(?:[^\W\d_a-z]\w*[A-Z]\w*|[A-Z][b-df-hj-np-tv-xz]{2,3})\b|(?:[A-Z]\.\s?){2,}"
 )
-
-
-@cache
-def tables() -> dict[str, Table]:
-    """Return the table of every language, by the name of its file; every value in it is a string."""
-    folder = files("statgraph.law.citations") / "languages"
-    found = (file for file in folder.iterdir() if file.name.endswith(".yaml"))
-    # YAML takes `no` and `y` for truth values; the base loader takes everything for text.
-    loaded = {file.name.removesuffix(".yaml"): yaml.load(file.read_text("utf-8"), yaml.BaseLoader) for file in found}
-    return dict(sorted(loaded.items()))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -72,11 +57,6 @@ def _branches(words: Iterable[tuple[str, ...]]) -> str:
     return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
 
 
-def words_under(table: Table, key: str) -> list[str]:
-    """Return the words that a table has under a key, in groups or not."""
-    return [word for value in table.get(key, ()) for word in ([value] if isinstance(value, str) else value)]
-
-
 def all_words(*keys: str) -> dict[str, tuple[str, ...]]:
     """Return the words that the tables have under any of the keys, in plain letters, with the languages of each."""
     found: dict[str, dict[str, None]] = {}
@@ -103,8 +83,8 @@ class Grammar:
         other: the beginning of a law's name; `other_direct`, of one that follows the number at once; `law`, anywhere.
     """
 
-    def __init__(self, languages: tuple[str, ...], *, sign: bool):
-        self.languages, self._sign = languages, sign
+    def __init__(self, languages: tuple[str, ...], *, sign: bool, capitals: frozenset[str] = frozenset()):
+        self.languages, self._sign, self._capitals = languages, sign, capitals
         self._tables = [tables()[language] for language in languages]
         self.number_first = _merged([table for table in self._tables if "before_number" in table])
         if self.number_first:
@@ -128,7 +108,7 @@ class Grammar:
         number = rf"(?:(?P<letters>{LETTERS})?{self._digits(degree=False)}(?!\s?°)|{others}){volume}"
         self.next = re.compile(join + number + rest)
         self.joined = re.compile(rf"\s*(?:{and_}|{to}|,)\s*")
-        self.listed = re.compile(rf"\s*(?:,\s*{and_}|,|{and_})\s*(?P<digits>\d+)(?P<letter>[a-z]?)(?!\s?[°ºª)])")
+        self.listed = re.compile(rf"(?:,\s*{and_}|,|(?<!\w){and_})\s*(?P<digits>\d+)(?P<letter>[a-z]?)(?!\s?[°ºª)])")
         self._compile_laws()
 
     def _any(self, *keys: str, dot: bool = False) -> str:
@@ -152,6 +132,7 @@ class Grammar:
             marks="|".join(sorted(marks, key=len, reverse=True)),
             loose=f"[IVX{letters}{'a-eg-z' * self._sign}]",
             bis_is_to="bis" in joins,
+            capitals=self._capitals,
         )
 
     def _rest(self, and_: str, ordinal: str, behind: str) -> str:
@@ -232,9 +213,10 @@ class Grammar:
 
 
 @cache
-def grammar_of(languages: tuple[str, ...], *, sign: bool = False) -> Grammar:
-    """Return the grammar of references in any of the languages; with `sign`, of those behind "§"."""
-    return Grammar(languages, sign=sign)
+def grammar_of(languages: tuple[str, ...], *, sign: bool = False, capitals: frozenset[str] = frozenset()) -> Grammar:
+    """Return the grammar of references in any of the languages; with `sign`, of those behind "§"; `capitals` as
+    `digits_pattern` takes them."""
+    return Grammar(languages, sign=sign, capitals=capitals)
 
 
 def _merged(found: Iterable[Table]) -> Table:
@@ -251,13 +233,14 @@ def _merged(found: Iterable[Table]) -> Table:
 def _number_first_patterns(table: Table) -> tuple[re.Pattern[str], ...]:
     """Return the patterns of a number behind its sign, of the next, with the groups `numeral`, `inner`, `unit` and
     `branches`, and of what stands between two references."""
-    sign, unit = table["before_number"], "|".join(table["article"])
-    number, branch = rf"[{''.join((*table['digits'], *table['units']))}\d]+", "|".join(table["branch"])
+    sign = table["before_number"]
+    unit, branch, part = ("|".join(map(re.escape, table[key])) or _NEVER for key in ("article", "branch", "part"))
+    number = rf"[{''.join((*table['digits'], *table['units']))}\d]+"
     to, and_ = (words_pattern(table[key]) for key in ("to", "and"))
-    part = rf"(?:\s*(?:{to}|{and_})?\s*{sign}?\s*[（(]?\s*{number}\s*[)）]?\s*(?:{'|'.join(table['part'])}))*"
+    parts = rf"(?:\s*(?:{to}|{and_})?\s*{sign}?\s*[（(]?\s*{number}\s*[)）]?\s*(?:{part}))*"
     # "第190-1條" is "第190條之1".
     inner = rf"(?:\s*(?:-|{branch})\s*(?P<inner>{number})(?=\s*(?:{unit})))?"
     branches = rf"(?P<branches>(?:\s?(?:{branch})\s?{number})*)"
-    item = rf"\s*(?P<numeral>{number}){inner}\s*(?:(?P<unit>{unit}){branches}{part})?"
+    item = rf"\s*(?P<numeral>{number}){inner}\s*(?:(?P<unit>{unit}){branches}{parts})?"
     following = rf"\s*(?:(?P<through>{to})|{and_})\s*{sign}?{item}"
     return re.compile(item), re.compile(following), re.compile(rf"\s*(?:{to}|{and_})\s*")

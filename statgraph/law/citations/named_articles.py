@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from statgraph.law.citations.code_mentions import CodeMentions, Mention, plain_title, small_words
-from statgraph.law.citations.grammar import tables
 from statgraph.law.citations.numbering import ALOUD, ARTICLE, SECTION
 from statgraph.law.citations.numbers import LETTERS, article_number, digits_pattern, with_plain_hyphens
 from statgraph.law.citations.references import Reference, ReferenceFinder
+from statgraph.law.citations.tables import tables
 from statgraph.law.titles import NEARLY_ALL
 
 HAS_NUMBER = re.compile(r"\d|第|§")  # most questions name no article, and reading every title takes a second

@@ -8,16 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from statgraph.law.citations.grammar import (
-    Grammar,
-    Table,
-    all_words,
-    grammar_of,
-    plain_word,
-    tables,
-    words_pattern,
-)
+from statgraph.law.citations.grammar import Grammar, all_words, grammar_of, plain_word, words_pattern
 from statgraph.law.citations.numbers import (
+    LATIN,
     LETTERS,
     article_number,
     digits_pattern,
@@ -25,6 +18,7 @@ from statgraph.law.citations.numbers import (
     roman_value,
     with_plain_hyphens,
 )
+from statgraph.law.citations.tables import Table, tables
 
 # What the tables' words for an article call it; other numbered parts of a law are called by their own first word.
 ARTICLE, SECTION, SHORT, ALOUD = "article", "section", "section_short", "section_aloud"
@@ -34,7 +28,10 @@ MAIN_UNITS = frozenset((ARTICLE, SECTION, SHORT, ALOUD, INNER, INNER_SECTION))
 _WITH_ITS_PART = re.compile(r"\s*\d+(?:\.\d+)*[A-Z]?\(\d")
 LOOK_BACK = 60  # characters before a number in which the volume of a collection is named
 DASHES = "–—"
-_DASHED = re.compile(r"(?<!\w)(\d+)(\w*)[–—](\d+)")
+_DASHED = re.compile(r"(?P<letter>[^\W\d_])?(?<!\d)(?P<first>\d+)(?P<added>\w*)[–—](?P<second>\d+)")
+_CAPITALS = re.compile(
+    rf"(?:[^\W\d_]{{2,}}\.?\s|§+\s?)?(?:{LETTERS})?\d[\d.-]*(?:\s?-?{LATIN})?(?:-\d+)?\s(?P<capitals>[A-Z]{{2}})\b"
+)
 _MOST_PARTS = 9  # of an article, nearly always
 _WORD_BEFORE = re.compile(r"[^\W\d_]+\s+$")
 _NUMBER_IN_TITLE = re.compile(
@@ -84,9 +81,11 @@ class NumberReader:
 
     Args:
         units: what articles may be called: units, or words of titles, which may have an s.
+        capitals: pairs that stand apart in numbers: "39 AH".
     """
 
-    def __init__(self, units: Iterable[str]):
+    def __init__(self, units: Iterable[str], capitals: Iterable[str] = ()):
+        self._capitals = frozenset(capitals)
         units = set(units)
         every = {known.unit for known in _known_words().values()} | MAIN_UNITS
         # A word may be another unit's elsewhere: the English "paragraph", the German "Paragraph".
@@ -121,12 +120,15 @@ class NumberReader:
         keys = found.numbers[0].keys
         return TitleNumber(keys[-1] if re.match(r"\s+[^\W\d_A-ZÀ-Þ]", title[found.end :]) else keys[0], found.unit)
 
+    def _grammar(self, known: _UnitWord, word: str) -> Grammar:
+        return grammar_of(known.languages, sign="§" in word, capitals=self._capitals)
+
     def _beside(self, text: str, word: re.Match[str]) -> NumberList:
         """Return the numbers behind a word, or the ordinal before one ("Erster Abschnitt")."""
         met = self._met.get(word[0])
         if met is None:
             known = self._words[_plain_form(word[0])]
-            met = self._met[word[0]] = known.unit, grammar_of(known.languages, sign="§" in word[0])
+            met = self._met[word[0]] = known.unit, self._grammar(known, word[0])
         unit, grammar = met
         start = word.start()
         if _plain_form(word[0]) in _forms_of("collections"):
@@ -152,8 +154,8 @@ class NumberReader:
 
 def _as_hyphen(number: re.Match[str]) -> str:
     """Return a number in a title with a hyphen for a dash, but for a range: "1395w–4", and not "12–14"."""
-    is_range = not number[2] and int(number[1]) < int(number[3])
-    return number[0] if is_range else f"{number[1]}{number[2]}-{number[3]}"
+    is_range = not (number["letter"] or number["added"]) and int(number["first"]) < int(number["second"])
+    return number[0] if is_range else re.sub("[–—]", "-", number[0])
 
 
 def _numbers_behind_unit(
@@ -225,7 +227,7 @@ def title_numbers(titles: Sequence[str], codes: Sequence[str]) -> list[TitleNumb
 
     It stands behind a word for an article, or the word that most titles of the code have before their numbers, if any.
     """
-    reader = NumberReader(known.unit for known in _known_words().values())
+    reader = NumberReader((known.unit for known in _known_words().values()), capitals_apart(titles, codes))
     volume = _volume_in_title()
     begun = [re.sub(r"^[^\w§]+", "", title.removeprefix(code)) for title, code in zip(titles, codes, strict=True)]
     begun = [title[match.end() :] if (match := volume.match(title)) else title for title in begun]
@@ -245,6 +247,15 @@ def _volume_in_title() -> re.Pattern[str]:
     """Return a pattern of the volume with which a title may begin: the "18 U.S.C." of "18 U.S.C. § 1028"."""
     names = words_pattern(all_words("collections"))
     return re.compile(rf"\d+[A-Z]?\s{names}\s*(?=[§\d])")
+
+
+def capitals_apart(titles: Sequence[str], codes: Sequence[str]) -> set[str]:
+    """Return the pairs of capitals that stand apart in the numbers of titles, as in "39 AH", and are no abbreviation of
+    a code, which most of its titles would have."""
+    found = [_CAPITALS.match(title.removeprefix(code).lstrip(" ,")) for title, code in zip(titles, codes, strict=True)]
+    counts = Counter((code, match["capitals"]) for code, match in zip(codes, found, strict=True) if match)
+    sizes = Counter(codes)
+    return {capitals for (code, capitals), count in counts.items() if 2 * count <= sizes[code]}
 
 
 def _own_word(match: re.Match[str]) -> str | None:

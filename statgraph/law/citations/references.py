@@ -22,6 +22,7 @@ from statgraph.law.citations.numbering import (
     SHORT,
     Number,
     NumberReader,
+    capitals_apart,
     other_units,
     title_numbers,
 )
@@ -101,7 +102,7 @@ class ReferenceFinder:
         units |= {SECTION} if asked else set()
         units |= {SHORT} if asked or any(_SECTION.match(title) for title in titles) else set()
         units |= {ALOUD} if asked and any("§" in title for title in titles) else set()
-        self._reader = NumberReader(units)
+        self._reader = NumberReader(units, capitals_apart(titles, codes))
         self._texts = CitedTexts(self._rows)
 
     def find(self, text: str, code: str) -> list[int]:

@@ -1,6 +1,7 @@
 import pytest
 
 from statgraph.formats.catalogue.bsard import draft_bsard, language_of
+from statgraph.law.cells import CellAccount
 from statgraph.law.draft import Draft
 
 LEVELLED = (
@@ -168,3 +169,11 @@ def test_bad_rows_name_their_lines(draft, source, problems_of):
         "questions_fr_test.csv:3: question id '5' appears twice (first on questions_fr_train.csv:6)",
         "questions_fr_test.csv:3: question '5' is in split 'test' and in 'dev' (questions_fr_train.csv:6)",
     ]
+
+
+def test_columns_that_are_not_read_are_left_out_by_a_rule(source):
+    draft = Draft(name="bsard", language="fr", cells=CellAccount())
+    draft_bsard(draft, source)
+    draft.settle_cells()
+    assert draft.balance.left_out == {"columns that are not read": 2}  # the description of article 1
+    assert draft.balance.lost == []

@@ -202,6 +202,7 @@ FRACTION = "<m:f><m:num><m:r><m:t>5</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t><
         (["1", run("er", UP)], "1er"),
         (["2", run("1", UP), "/", run("2", DOWN), " m"], "2 1/2 m"),
         (["22", run("1", '<w:rStyle w:val="Raised"/>')], "22¹"),
+        (["22", run("1", '<w:position w:val="6"/>'), run("0", '<w:position w:val="0"/>')], "22¹0"),
         ([run("All is raised", UP)], "All is raised"),
         (["Cafe\u0301"], "Café"),
         (["x=", f"<m:oMath>{FRACTION}</m:oMath>", " m"], "x=5/2 m"),
@@ -223,22 +224,23 @@ def test_what_is_left_out_is_reported(document, read, draft, tmp_path):
     document.sections[0].footer.paragraphs[0].text = "page"
     document.add_comment(document.add_paragraph("Dogs").runs, "Really?")
     deleted = "<w:del><w:r><w:delText>no </w:delText></w:r></w:del>"
+    own = '<w:r><w:footnoteReference w:customMarkFollows="1" w:id="1"/><w:t>*</w:t></w:r>'
     mark = f'<w:hyperlink w:anchor="n">{run("3", UP)}</w:hyperlink>'
     law = read(
         sdt(p("Contents") + p("Dogs 1"), '<w:docPartObj><w:docPartGallery w:val="Table of Contents"/></w:docPartObj>'),
-        p("A ", deleted, f"<w:moveFrom>{run('old ')}</w:moveFrom>", "dog", mark),
+        p("A ", deleted, f"<w:moveFrom>{run('old ')}</w:moveFrom>", "dog", mark, own),
         p(deleted, properties="<w:rPr><w:del/></w:rPr>"),
     )
     assert texts(law) == ["Dogs", "A dog"]
     assert sorted(law.left_out) == [
         ("contents", "Contents"), ("contents", "Dogs 1"), ("deleted text", "no "), ("deleted text", "no "),
         ("deleted text", "old "), ("heads and feet of pages", "Gazette"), ("heads and feet of pages", "page"),
-        ("notes", "3"), ("notes", "Really?"),
+        ("notes", "*"), ("notes", "3"), ("notes", "Really?"),
     ]  # fmt: skip
     walked = [piece for piece in walk_docx(draft, tmp_path / "law.docx", "law.docx") if piece[1].strip()]
     assert ("law.docx:1", "Dogs") in walked
     assert ("law.docx[header1]:1", "Gazette") in walked
-    assert [text for place, text in walked if place == "law.docx:4"] == ["A ", "no ", "old ", "dog3"]
+    assert [text for place, text in walked if place == "law.docx:4"] == ["A ", "no ", "old ", "dog", "3", "*"]
 
 
 def test_contents_are_told_by_their_style(document, read):

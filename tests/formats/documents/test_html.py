@@ -71,6 +71,7 @@ def page_of(draft, tmp_path, body):
     [
         ("<tr><td>A<br>or b<td><p>A</p><p>B</p><td><ul><li>5</li><li>6</li></ul></tr>", ["A or b | A B | 5 6"]),
         ("<tr><td>Fee<td><ol><li>oar<li>mast</ol></tr>", ["Fee | 1. oar 2. mast"]),
+        ("<tr>Dogs<td>bark</td>at<td>cats</td></tr>", ["Dogs", "bark", "at", "cats"]),
         ("<tr><td>Menu<td>" + "<p>Bark.</p>" * 11 + "</tr>", ["Menu", *["Bark."] * 11]),
     ],
 )
@@ -121,19 +122,6 @@ def test_what_is_raised_stays_apart(draft, tmp_path, body, text):
     assert [line.text for line in page_of(draft, tmp_path, f"<p>{body}</p>").lines] == [text]
 
 
-def test_marks_of_footnotes_and_footnotes_are_left_out(draft, tmp_path):
-    page = page_of(
-        draft,
-        tmp_path,
-        '<p>Bark<sup><a href="#n1" id="m1">1</a></sup>.</p><p id="5">5 Bite<a href="#n2"><sup>[2]</sup></a></p>'
-        '<p>As in <a href="#5">10<sup>5</sup></a> and<sup><a href="#end">3</a></sup></p>'
-        '<p id="n1"><a href="#m1"><sup>1</sup></a> Changed.</p><ol start=2><li id=n2>Old.</ol><p id=end>The end.</p>',
-    )
-    assert [line.text for line in page.lines] == ["Bark.", "5 Bite", "As in 10⁵ and", "The end."]
-    assert {rule for rule, _ in page.left_out} == {"notes"}
-    assert [text.split()[-1] for _, text in page.left_out if len(text) > 3] == ["Changed.", "Old."]
-
-
 @pytest.mark.parametrize(
     "page",
     [
@@ -151,20 +139,6 @@ def test_pages_are_read_to_their_end(draft, tmp_path, page):
 def test_a_formula_without_end_is_a_problem(draft, recorded, tmp_path):
     assert page_of(draft, tmp_path, "<math>" + "<mrow>" * 1_500) is None
     assert recorded() == ["law.html: is not HTML; save the page again, or import it as txt"]
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "<nav>Home</nav>", "<div hidden>Home</div>", '<p aria-hidden="true">Home',
-        '<div style="display: none"><p>Home</div>', '<ul role="navigation"><li>Home</ul>',
-        "<aside>Home<nav>!</nav></aside>",
-    ],
-)  # fmt: skip
-def test_what_is_not_shown_or_no_law_is_navigation(draft, tmp_path, body):
-    page = page_of(draft, tmp_path, f"<p>Bark</p>{body}")
-    assert [line.text for line in page.lines] == ["Bark"]
-    assert [(rule, text.split()[0]) for rule, text in page.left_out] == [("navigation", "Home")]
 
 
 @pytest.mark.parametrize(

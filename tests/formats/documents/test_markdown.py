@@ -69,6 +69,7 @@ def test_each_paragraph_item_and_row_is_a_line(read):
         ("- A dog\n  may\n\n> if\n> seen", ["law.md:1 - A dog", "law.md:2 + may", "law.md:4 if", "law.md:5 + seen"]),
         ("Signed\n:   in May\n    or June", ["law.md:1 Signed", "law.md:2 in May", "law.md:3 + or June"]),
         ("A dog\nmay\n===", ["law.md:1 A dog may"]),
+        ("A dog\nmay\n---\nDogs\n---", ["law.md:1 A dog", "law.md:2 + may", "law.md:4 Dogs"]),
     ],
 )  # fmt: skip
 def test_a_soft_break_goes_on_and_a_hard_one_does_not(read, content, lines):
@@ -107,6 +108,7 @@ def test_items_keep_their_marks_and_order(read, content, texts):
         ("a <span class='x'>dog</span><!-- no dog -->", "a dog"),
         ("<!-- no\n\ndog -->\n\na dog", "a dog"),
         ("</div>\n\na dog", "a dog"),
+        ("## a dog {#no .x}", "a dog"),
     ],
 )
 def test_marks_are_no_text(draft, read, tmp_path, content, text):
@@ -117,11 +119,20 @@ def test_marks_are_no_text(draft, read, tmp_path, content, text):
 
 
 def test_footnotes_are_left_out_as_notes(read):
-    law = read("Dogs[^1] bark[^b].\n\n[^1]: Changed\nin May.\n\n    Twice.\n\nCats\n\n[^b]: Old")
+    law = read("Dogs[^1] bark<sup>[b](#b)</sup>.\n\n[^1]: Changed\nin May.\n\n    Twice.\n\nCats\n\n[^b]: Old")
     assert [(line.place, line.text) for line in law.lines] == [("law.md:1", "Dogs bark."), ("law.md:8", "Cats")]
     assert [text.strip() for rule, text in law.left_out if rule == "notes"] == [
         "[^1]: Changed", "in May.", "Twice.", "[^b]: Old", "[^1]", "[^b]",
     ]  # fmt: skip
+
+
+def test_links_to_headings_are_contents(read):
+    law = read(
+        "- [1 **Dogs**](#1)\n- [2 Cats](#2)\n\n## 1 Dogs\n\n[1 Dogs](#1)\nbark\n\n"
+        "[2 Cats](x.md)\n\n## [Owls](#)\n\n[](#1)"
+    )
+    assert law.left_out == [("contents", "1 Dogs")]
+    assert [line.text for line in law.lines] == ["- 2 Cats", "1 Dogs", "1 Dogs", "bark", "2 Cats", "Owls"]
 
 
 def test_the_title_of_the_front_matter_is_that_of_a_file_without_one(read):

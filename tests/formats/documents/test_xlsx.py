@@ -4,6 +4,7 @@ import openpyxl
 import pytest
 
 from statgraph.formats.documents.xlsx import draft_xlsx
+from statgraph.law.cells import CellAccount
 from statgraph.law.draft import Draft, Reading
 
 SPANISH = [
@@ -110,3 +111,20 @@ def test_a_damaged_sheet_is_one_line(imported, tmp_path, problems_of):
     draft = Draft(name="law", language="en")
     draft_xlsx(draft, tmp_path / "bad.xlsx")
     assert problems_of(draft)[0].startswith("bad.xlsx: cannot be read as .xlsx (")
+
+
+def test_cells_of_hidden_and_other_sheets_are_left_out_by_a_rule(tmp_path):
+    workbook = openpyxl.Workbook()
+    workbook.active.title = "Ley"
+    for row in SPANISH:
+        workbook["Ley"].append(row)
+    workbook.create_sheet("viejo").append(["un texto viejo"])
+    workbook["viejo"].sheet_state = "hidden"
+    workbook.create_sheet("notas").append(["por hacer"])
+    workbook.save(tmp_path / "law.xlsx")
+    draft = Draft(name="law", language="es", reading=Reading(columns=COLUMNS), cells=CellAccount())
+    draft_xlsx(draft, tmp_path / "law.xlsx")
+    draft.settle_cells()
+    assert draft.balance.left_out == {"hidden sheets": 3, "sheets without a table": 2}
+    assert draft.balance.lost == []
+    assert draft.balance.kept > 25

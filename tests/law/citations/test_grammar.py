@@ -38,7 +38,14 @@ LAWS = {
     "fr": (
         ("Code des loyers", "Code des jardins et des parcs", "Loi n° 78-17 du 3 mai 1978"),
         "Art. {}",
-        {"3bis": "Art. 3 bis", "44sexies": "Art. 44 sexies-0 A", "A1": "Annexe I", "A2": "Annexe II"},
+        {
+            "3bis": "Art. 3 bis",
+            "44sexies": "Art. 44 sexies-0 A",
+            "45quaterB": "Art. 45 quater B",
+            "45quaterBter": "Art. 45 quater B ter",
+            "A1": "Annexe I",
+            "A2": "Annexe II",
+        },
     ),
     "it": (
         ("Legge sugli affitti", "Codice dei giardini", "Legge 3 maggio 1941, n. 7"),
@@ -391,6 +398,7 @@ les articles 12 à 14, 20, alinéa 2, et 25 -> 12 13 14 20 25
 les articles 38, alinéas 1 et 2, 40 et 42 -> 38 40 42
 les articles 12 à 14, 20, alinéa 2, et 25 du code des jardins -> B12 B13 B14 B20 B25
 l'article 44 sexies-0 A -> 44sexies
+les articles 45 quater B ter et 45 quater B -> 45quaterBter 45quaterB
 les articles 44 sexies‑0 A, 44 sexies-0 B et 3 bis -> 44sexies 3bis
 """,
     "en": """

@@ -154,6 +154,8 @@ def test_articles_that_a_question_names(articles, question, rows):
         (GERMAN, "§ 99 I", ["99"]),
         (DUTCH, "artikel 7:999", ["7:999"]),
         (CHINESE, "劳动法第九十九条", ["99, 劳动法"]),
+        (VOLUMES, "42 USC 9999", ["9999, Title 42 The Public Health"]),
+        (TAIWANESE, "民法第999條", ["999, 民法"]),
     ],
 )
 def test_numbers_that_no_article_carries(articles, question, unknown):

@@ -184,9 +184,39 @@ def test_a_title_may_begin_with_the_volume_of_its_code():
     assert finder.find("section 1029", CRIMES) == [1]
 
 
+def test_capitals_that_stand_apart_are_of_the_number_where_a_code_has_such():
+    titles = ["Art. 39", "Art. 39 AH", "Art. 39 bis", "Art. 235 ter ZD", "Art. 235 ter", "Art. 41 CC"]
+    finder = ReferenceFinder([f"{title}, Code des impôts" for title in titles], ["Code des impôts"] * 6)
+    for text, rows in (
+        ("aux articles 39, 39 AH et 235 ter ZD", [0, 1, 3]),
+        ("l'article 39 AH du code des impôts", [1]),
+        ("l'article 39 AI", []),
+        ("l'article 39 CGI", []),
+        ("l'article 235 ter", [4]),
+        ("l'article 41 CC", [5]),
+    ):
+        assert finder.find(text, "Code des impôts") == rows
+    titled = [f"Art. {number} CC{' Droits' * (number < 4)}" for number in range(1, 5)]
+    assert ReferenceFinder(titled, ["Code civil"] * 4).find("l'article 3 CC, l'article 4", "Code civil") == [2, 3]
+
+
 def test_a_word_of_two_may_be_on_two_lines():
     finder = ReferenceFinder(["Disposición adicional primera", "Artículo 5"], ["Ley"] * 2)
     assert finder.find("la disposición\nadicional primera", "Ley") == [0]
+
+
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        ("Art. L1234–1", "l'article L. 1234-1"),
+        ("Art. L1234-1", "l'article L. 1234–1"),
+        ("Art. L12‑14", "l'article L. 12–14"),
+        ("§ 1395w–4", "§ 1395w−4"),
+        ("Art. 12–14", "Artikel 12"),
+    ],
+)
+def test_hyphens_and_dashes_are_one_within_a_number(title, text):
+    assert ReferenceFinder([title], ["Code"]).find(text, "Code") == [0]
 
 
 def test_thereof_is_of_the_law_named_before():
@@ -314,6 +344,8 @@ def test_an_adjective_and_a_noun_are_declined_in_german():
 def test_a_long_list_takes_no_time():
     finder = two_codes("Garden Act", "Dog Act", "Section")
     assert finder.find(", ".join(["section 1(1)", "section 2"] * 3000), "Garden Act") == [0, 1]
+    assert finder.find("sections 12 paras 1" + ", 2" * 6000 + ", 40", "Garden Act") == []
+    assert finder.find("42 U.S.C. " * 6000, "Garden Act") == []
     for goes_on in WORDS_BEHIND:
         assert finder.find("section 1" + goes_on * 6000, "Garden Act") == [0]
 
@@ -338,6 +370,7 @@ def test_references_that_the_source_states_come_before_those_in_the_text():
 
 PIECES = [
     "article", "articles", "Art.", "section", "§", "l'", "les ", "et ", "à ", "to ", "and ", "en ", "bis", "L.", "R. *",
+    "42 U.S.C. ", "of title 42", "–",
     "du code rural", "du même code", "12-3", "12", "5", "6", ", ", ". ", " ", "(2)", "°", "de la loi n° 83-634", "\n",
 ]  # fmt: skip
 WORDS_BEHIND = [

@@ -76,7 +76,7 @@ def test_a_file_has_an_article_a_line(run, tmp_path):
     [
         ('{"id": "bells"', r"new\.jsonl:1: invalid JSON at column"),
         ("[]", r"new\.jsonl:1: .*instead of an object"),
-        ('{"id": "bells", "path": ["Town Code"]}', r"new\.jsonl:1: .*text"),
+        ('{"id": "bells", "path": ["Town Code"]}', r"new\.jsonl: no article has a text"),
         ('{"id": "bells", "text": "Bells."}', r"new\.jsonl:1: .*path"),
     ],
 )

@@ -1,1 +1,1 @@
-"""The words of references in each language: a YAML file each, read by `statgraph.law.citations.grammar`."""
+"""The words of references in each language: a YAML file each, read by `statgraph.law.citations.tables`."""

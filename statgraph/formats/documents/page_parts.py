@@ -1,0 +1,116 @@
+"""What of a web page is no text of a statute: navigation, hidden parts, footnotes, tables of contents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+NAVIGATION, NOTES, METADATA, CONTENTS = "navigation", "notes", "metadata", "contents"
+_RULES = {
+    **dict.fromkeys(("nav", "footer", "aside", "button", "select", "template", "noscript", "svg"), NAVIGATION),
+    **dict.fromkeys(("head", "annotation", "annotation-xml"), METADATA),
+    "del": "deleted text",
+}
+_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+# Tags inside a paragraph; all others end one.
+INLINE = {
+    *("a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "img"),
+    *("ins", "kbd", "label", "mark", "math", "nobr", "q", "ruby", "s", "samp", "small", "span", "strike", "strong"),
+    *("sub", "sup", "time", "tt", "u", "var", "wbr"),
+}
+LEVELS = {f"h{level}": level for level in range(1, 7)}
+_MIN_CONTENTS, _SAME, _MOST_PIECES = 3, 0.6, 30  # lines of a table of contents; letters, and texts compared, of each
+
+
+def unread(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
+    """Yield (rule, element) for what is not read of a page: navigation, and what a browser does not show."""
+    below = list(root)
+    while below:
+        element = below.pop()
+        is_hidden = (
+            element.get("hidden") is not None
+            or element.get("aria-hidden") == "true"
+            or element.get("role") == "navigation"
+            or _HIDDEN.search(element.get("style") or "")
+        )
+        if element.tag in _RULES or (is_hidden and element.tag != "body"):
+            yield _RULES.get(element.tag, NAVIGATION), element
+        else:
+            below.extend(reversed(element))
+
+
+def notes(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
+    """Yield (rule, element) for the marks of footnotes, which are raised links to a place on the page, and for the
+    paragraphs further down to which they lead and which begin with the same mark."""
+    elements = list(root.iter())
+    order = {element: place for place, element in enumerate(elements)}
+    places = _places(elements)
+    met = set()
+    for sup in root.iter("sup"):
+        above = sup.getparent()
+        link = above if above.tag == "a" else sup.find(".//a[@href]")
+        target = link.get("href") if link is not None else None
+        mark = _core("".join(sup.itertext()))
+        if not target or "#" not in target or not mark or _core("".join(link.itertext())) != mark:
+            continue
+        yield NOTES, link if link is above else sup
+        note = _block(places.get(target.partition("#")[2]))
+        if note is None or note in met or order[note] < order[sup]:
+            continue
+        begins = f"{note.get('mark') or ''}{''.join(note.itertext())}"
+        if re.match(rf"[\s(\[]*{re.escape(mark)}(?!\w)", begins):
+            met.add(note)
+            yield NOTES, note
+
+
+def contents(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
+    """Yield (rule, element) for the lines of a table of contents: each is a link to a place that begins with the same
+    words, and all these places are further down on the page."""
+    from lxml.etree import iterwalk
+
+    texts: list[str] = []
+    starts: dict[HtmlElement, int] = {}  # of each element the place of its text
+    for event, element in iterwalk(root, events=("start", "end")):
+        if event == "start":
+            starts[element] = len(texts)
+        texts.append(letters(element.text if event == "start" else element.tail))
+    places = _places(list(starts))
+    lines: dict[HtmlElement, int] = {}  # to the place to which one leads
+    for link in root.iter("a"):
+        line, target = _block(link), places.get((link.get("href") or "").partition("#")[2])
+        if target is None or line is None or line.tag in LEVELS or starts[target] <= starts[line]:
+            continue
+        words = letters("".join(line.itertext()))
+        there = "".join(texts[starts[target] : starts[target] + _MOST_PIECES])
+        is_alone = words and words == letters("".join(link.itertext()))
+        if is_alone and there.startswith(words[: 1 + int(_SAME * len(words))]):
+            lines[line] = starts[target]
+    first = min(lines.values(), default=0)
+    found = [line for line in lines if starts[line] < first]
+    yield from ((CONTENTS, line) for line in found if len(found) >= _MIN_CONTENTS)
+
+
+def _places(elements: Sequence[HtmlElement]) -> dict[str, HtmlElement]:
+    """Return the elements to which links on the page can lead, by their names."""
+    return {name: one for one in reversed(elements) if (name := one.get("id") or one.get("name"))}
+
+
+def _block(element: HtmlElement | None) -> HtmlElement | None:
+    """Return the paragraph, item or heading that an element is part of."""
+    while element is not None and element.tag in INLINE:
+        element = element.getparent()
+    return element
+
+
+def letters(text: str | None) -> str:
+    """Return the letters and digits of a text, to compare it."""
+    return re.sub(r"\W", "", text or "").casefold()
+
+
+def _core(mark: str) -> str:
+    """Return the mark of a footnote without brackets."""
+    return mark.strip(" \t\n()[].")
