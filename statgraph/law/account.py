@@ -299,6 +299,8 @@ def _letters(text: str) -> str:
     letters = unicodedata.normalize("NFC", letters)
     for sign in _USUAL_SIGNS:
         letters = letters.replace(sign, "")
+    if letters.isascii():
+        return letters
     if not letters.isalnum():
         letters = _NO_WORD.sub("", letters)
     return letters.translate(_RAISED) if _IS_RAISED.search(letters) else letters

@@ -28,11 +28,10 @@ class CountedDocument:
         self._document, self._name, self._read = document, document.name, account.read
         self._problem = ""
         self._page = _Page(self._name, account) if syntax == "html" else None
-        self._charset = charset_of(document.head)
-        if self._page is not None:
-            self._charset = _AS_BROWSERS_DO.get(self._charset, self._charset)
-        is_known = self._charset in _OF_EXPAT and self._page is None
-        self._decoder = None if is_known else codecs.getincrementaldecoder(self._charset)()
+        declared = charset_of(document.head)
+        self._charset = _AS_BROWSERS_DO.get(declared, declared) if self._page else declared
+        self._decoder = codecs.getincrementaldecoder(self._charset)()
+        self._is_decoded = self._page is not None or declared not in _OF_EXPAT
         self._parser = expat.ParserCreate()
         self._parser.buffer_text, self._parser.buffer_size, self._parser.ordered_attributes = True, _BUFFER_BYTES, True
         self._parser.CharacterDataHandler = self._text
@@ -44,7 +43,7 @@ class CountedDocument:
         """Return the next bytes, b"" at the end."""
         data = self._document.read(size)
         try:
-            text = data if self._decoder is None else self._decoder.decode(data, final=not data)
+            text = self._decoder.decode(data, final=not data) if self._is_decoded else data
         except UnicodeDecodeError:
             charset = self._charset.upper()
             self._problem = f": holds bytes that are not {charset}, as it is declared to be or by default"
