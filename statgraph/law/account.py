@@ -11,16 +11,15 @@ import unicodedata
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
 KEPT = ""  # the rule of what is in the corpus
-_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-_IS_RAISED = re.compile("[⁰¹²³⁴-⁹]")
-_NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalnum())
+_RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789", strict=True))
+_NO_LETTERS = bytes(code for code in range(1, 128) if not chr(code).isalnum())
 _USUAL_SIGNS = "\u00a0\u00ad’–—“”„«»…‘§•·‑"  # which `str.replace` removes faster than an expression
-_NO_WORD = re.compile(r"\W")
+_NO_WORD = re.compile(r"[^\w\0]")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _BEGINNING = 200  # characters that show the script of a text
 _WORD = re.compile(r"[^\W_]+")
@@ -134,18 +133,17 @@ class Account:
         self._add(rule, texts)
 
     def _add(self, rule: str, texts: Iterable[str]) -> None:
-        for text in texts:
-            if letters := _letters(text):
-                self._parts.append(letters)
-                self._rules.append(rule)
+        self._parts += texts
+        self._rules += [rule] * (len(self._parts) - len(self._rules))
 
-    def balance(self) -> Balance:
-        """Return how many words of the source went where.
+    def balance(self, named: Collection[str] | None = None) -> Balance:
+        """Return how many words of the source went where, with each piece that one of the named rules leaves out; None
+        for all rules.
 
         Every piece of the source claims its place in what was kept or left out, so a text that stands twice in the
         source and once in the corpus is lost once.
         """
-        claims = _Claims(self._parts, self._rules)
+        claims = _Claims(_letters_of_all(self._parts), self._rules)
         balance = Balance()
         first: dict[str, int] = {}  # the number of the first piece of each rule
         for number, run, found in claims.of(self._pieces()):
@@ -163,6 +161,8 @@ class Account:
                 if number < first.setdefault(rule, number + 1):
                     first[rule] = number
                     balance.first[rule] = self._place(number)
+                if named is not None and rule not in named:
+                    continue
                 pieces = [(self._place(at), rule, text) for at, text in enumerate(run, number) if _WORD.search(text)]
                 if balance.pieces[-1:] != pieces:
                     balance.pieces += pieces
@@ -196,14 +196,14 @@ class _Claims:
         later: list[tuple[int, str, int, int]] = []  # with where the pieces before it end
         number, length = 0, _RUN
         for pieces in source:
-            start = 0
+            start, letters_of = 0, _letters_of_all(pieces)
             while start < len(pieces):
-                run = pieces[start : start + length]
-                text = " ".join(run)
-                letters = _letters(text)
+                letters = "".join(letters_of[start : start + length])
                 if length > 1 and not self._follows(letters):
                     length //= 4
                     continue
+                run = pieces[start : start + length]
+                text = " ".join(run)
                 where = self._end if length > 1 else self._find(letters) if len(letters) >= _SHORT else -1
                 if where >= 0:
                     self._take(where, len(letters))
@@ -291,8 +291,16 @@ class _Claims:
         self._taken[where : self._end] = b"\1" * length
 
 
+def _letters_of_all(texts: Sequence[str]) -> list[str]:
+    """Return the letters and digits of each text, in a fraction of the time that one after another takes."""
+    found: list[str] = []
+    for start in range(0, len(texts), _PACKED):
+        found += _letters("\0".join(text.replace("\0", " ") for text in texts[start : start + _PACKED])).split("\0")
+    return found
+
+
 def _letters(text: str) -> str:
-    """Return the letters and digits of a text, raised digits as plain ones."""
+    """Return the letters and digits of a text, raised digits as plain ones, and the NUL between texts."""
     letters = text.encode(errors="replace").translate(None, _NO_LETTERS).decode()
     if letters.isascii():
         return letters
@@ -301,9 +309,11 @@ def _letters(text: str) -> str:
         letters = letters.replace(sign, "")
     if letters.isascii():
         return letters
-    if not letters.isalnum():
+    if not letters.replace("\0", "").isalnum():
         letters = _NO_WORD.sub("", letters)
-    return letters.translate(_RAISED) if _IS_RAISED.search(letters) else letters
+    for sign, digit in _RAISED.items():
+        letters = letters.replace(sign, digit)
+    return letters
 
 
 def word_count(text: str) -> int:
