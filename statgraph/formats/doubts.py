@@ -6,11 +6,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
-from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from statgraph import artifacts
+from statgraph.formats.function_words import FUNCTION_WORDS, known_language
 from statgraph.formats.law_words import LinePatterns
 from statgraph.law.citations.numbers import numeral_value
 from statgraph.law.citations.tables import tables
@@ -29,11 +28,6 @@ FITS = 0.5  # of the function words that the best language has
 _PLAIN = re.compile(r"(?P<before>\D*)(?P<digits>\d{1,5})[.º°]?(?:\s?§)?")
 _CHINESE = re.compile(r"第(?P<numeral>[^\d条條]+)[条條]")
 _WORD = re.compile(r"[^\W\d_]+")
-_FUNCTION_WORDS = {
-    row["language"]: frozenset(row["words"].split(", "))
-    for row in artifacts.read_table(Path(__file__).with_name("function_words.tsv"))
-}
-_SAME = {"nb": "no", "nn": "no"}
 # The script of languages that have one of their own, as the range of its letters.
 _SCRIPTS = {
     **dict.fromkeys(("zh", "ja", "ko"), ("\u3040", "\ud7ff")),
@@ -194,7 +188,7 @@ def _long(articles: Sequence[Article], places: Mapping[str, str]) -> Iterator[st
 
 def _other_language(articles: Sequence[Article], language: str) -> Iterator[str]:
     """Yield the language whose function words the texts have, if those of the language that was named are rare."""
-    language = _SAME.get(language, language)
+    language = known_language(language)
     step = max(1, len(articles) // 200)
     words = [word for article in articles[::step] for word in _WORD.findall(article.text[:2_000].casefold())]
     counts = Counter(words[:SAMPLE_WORDS])
@@ -207,7 +201,7 @@ def _other_language(articles: Sequence[Article], language: str) -> Iterator[str]
             yield f"the texts are not in the script of language '{language}'"
         return
     shares = {
-        name: sum(counts[word] for word in function_words) / total for name, function_words in _FUNCTION_WORDS.items()
+        name: sum(counts[word] for word in function_words) / total for name, function_words in FUNCTION_WORDS.items()
     }
     best = max(shares, key=shares.__getitem__)
     if language in shares and shares[language] < FITS * shares[best]:

@@ -143,24 +143,24 @@ class LinePatterns:
         self._article_words, self._heading_words = _words_of(language, use_else=use_else)
         self._own_article = _compiled(option("article-pattern"), article) if article else None
         self._own_headings = [_compiled(option("heading-pattern"), pattern) for pattern in headings]
-        self._language, self._headings, self._takes_lower_case = language, headings, takes_lower_case
+        self.language, self._headings, self._takes_lower_case = language, headings, takes_lower_case
 
     def without_articles(self) -> LinePatterns | None:
         """Return the patterns to try in a document in which these find no article; None if there are none."""
-        if self._own_article is not None or self._language not in _ARTICLES_ELSE:
+        if self._own_article is not None or self.language not in _ARTICLES_ELSE:
             return None
-        return LinePatterns(self._language, headings=self._headings, use_else=True)
+        return LinePatterns(self.language, headings=self._headings, use_else=True)
 
     def lower_case(self) -> LinePatterns | None:
         """Return the patterns of articles whose rubrics begin in lower case: "Sec. 3 definitions". None where the user
         says how articles begin."""
         if self._own_article is not None:
             return None
-        return LinePatterns(self._language, headings=self._headings, takes_lower_case=True)
+        return LinePatterns(self.language, headings=self._headings, takes_lower_case=True)
 
     def bare_numbers(self) -> LinePatterns | None:
         """Return the patterns of articles that begin with a number alone, None where the user says how they begin."""
-        return None if self._own_article is not None else LinePatterns(self._language, _BARE_NUMBER)
+        return None if self._own_article is not None else LinePatterns(self.language, _BARE_NUMBER)
 
     def numbered(self, text: str, last: int) -> ArticleLine | None:
         """Return the article that a line begins where a mark of insertion may stand before it; `last` is the number
@@ -208,7 +208,7 @@ class LinePatterns:
     def ordinal(self, text: str) -> ArticleLine | None:
         """Return the article that a line begins with an ordinal alone, as transitional provisions do: "PRIMERO.- La
         presente ley". None if it begins none, in other languages, or where the user says how articles begin."""
-        takes_ordinals = self._own_article is None and self._language in _ORDINAL_LANGUAGES
+        takes_ordinals = self._own_article is None and self.language in _ORDINAL_LANGUAGES
         match = _ORDINAL.match(text) if takes_ordinals and text[:1].isupper() else None
         return None if match is None else ArticleLine("", match["number"], text[match.end() :].lstrip(_BETWEEN))
 

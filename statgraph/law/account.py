@@ -11,20 +11,20 @@ import unicodedata
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
 KEPT = ""  # the rule of what is in the corpus
-_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-_IS_RAISED = re.compile("[⁰¹²³⁴-⁹]")
-_NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalnum())
+_RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789", strict=True))
+_NO_LETTERS = bytes(code for code in range(1, 128) if not chr(code).isalnum())
 _USUAL_SIGNS = "\u00a0\u00ad’–—“”„«»…‘§•·‑"  # which `str.replace` removes faster than an expression
-_NO_WORD = re.compile(r"\W")
+_NO_WORD = re.compile(r"[^\w\0]")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _BEGINNING = 200  # characters that show the script of a text
 _WORD = re.compile(r"[^\W_]+")
 _PACKED = 4096  # pieces that are stored as one string
+_RUN = 64  # pieces that are looked for together at first
 _SHORT = 8  # letters of a piece that is looked for after the longer ones
 _NEAR = 2_000  # letters ahead in which the next words are looked for first
 _SPREAD = 200  # letters that may stand between the words of one piece
@@ -112,10 +112,10 @@ class Account:
         self._packed.append("\0".join(text.replace("\0", " ") for text in self._unpacked))
         self._unpacked.clear()
 
-    def _pieces(self) -> Iterator[str]:
+    def _pieces(self) -> Iterator[list[str]]:
+        """Yield the source in lists of pieces."""
         self._pack()
-        for packed in self._packed if self._places else ():
-            yield from packed.split("\0")
+        return (packed.split("\0") for packed in self._packed if self._places)
 
     def _place(self, number: int) -> str:
         return f"{self._places[number]}:{self._lines[number]}" if self._lines[number] else self._places[number]
@@ -133,28 +133,27 @@ class Account:
         self._add(rule, texts)
 
     def _add(self, rule: str, texts: Iterable[str]) -> None:
-        for text in texts:
-            if letters := _letters(text):
-                self._parts.append(letters)
-                self._rules.append(rule)
+        self._parts += texts
+        self._rules += [rule] * (len(self._parts) - len(self._rules))
 
-    def balance(self) -> Balance:
-        """Return how many words of the source went where.
+    def balance(self, named: Collection[str] | None = None) -> Balance:
+        """Return how many words of the source went where, with each piece that one of the named rules leaves out; None
+        for all rules.
 
         Every piece of the source claims its place in what was kept or left out, so a text that stands twice in the
         source and once in the corpus is lost once.
         """
-        starts = [0, *accumulate(map(len, self._parts))]
+        claims = _Claims(_letters_of_all(self._parts), self._rules)
         balance = Balance()
         first: dict[str, int] = {}  # the number of the first piece of each rule
-        for number, text, found in _Claims(self._parts).of(self._pieces()):
+        for number, run, found in claims.of(self._pieces()):
             lost: list[tuple[str, int]] = []
             for words, count, where in found:
                 balance.words += count
                 if where < 0:
                     lost.append((words, count))
                     continue
-                rule = self._rules[bisect_right(starts, where) - 1]
+                rule = claims.rule_of(where)
                 if rule == KEPT:
                     balance.kept += count
                     continue
@@ -162,9 +161,11 @@ class Account:
                 if number < first.setdefault(rule, number + 1):
                     first[rule] = number
                     balance.first[rule] = self._place(number)
-                piece = (self._place(number), rule, text)
-                if not balance.pieces or balance.pieces[-1] != piece:
-                    balance.pieces.append(piece)
+                if named is not None and rule not in named:
+                    continue
+                pieces = [(self._place(at), rule, text) for at, text in enumerate(run, number) if _WORD.search(text)]
+                if balance.pieces[-1:] != pieces:
+                    balance.pieces += pieces
             if lost:
                 said = " ".join(words for words, _ in lost)
                 balance.lost.append(LostText(self._place(number), said, sum(count for _, count in lost)))
@@ -177,36 +178,60 @@ _Found = tuple[tuple[str, int, int], ...]  # words, how many, and where they are
 class _Claims:
     """The letters and digits of a text, of which every piece of a source claims a place of its own."""
 
-    def __init__(self, parts: Iterable[str]):
+    def __init__(self, parts: Sequence[str], rules: Sequence[str]):
         self._text = "".join(parts)
+        self._starts, self._rules = [0, *accumulate(map(len, parts))], rules
         self._taken = bytearray(len(self._text))
-        self._end = self._other = (
-            0  # of what was claimed last, and before the last jump: a note, and the text around it
-        )
+        # Of what was claimed last, and of that before the last jump: a note, and the text around it.
+        self._end = self._other = 0
         self._searched = -100_000_000  # characters in searches through all of the text, of which so many are free
         self._claimed: dict[str, int] = {}  # up to where all places of a text are taken, of those searched for
 
-    def of(self, source: Iterable[str]) -> Iterator[tuple[int, str, _Found]]:
-        """Yield each piece of a source, by its number, with where it is as a whole or else where each of its words is.
+    def of(self, source: Iterable[list[str]]) -> Iterator[tuple[int, list[str], _Found]]:
+        """Yield each piece of a source, or run of pieces, by its number, with where it is as a whole or else where each
+        of its words is.
 
         Short pieces and those in parts come last: they are looked for in what the others leave.
         """
         later: list[tuple[int, str, int, int]] = []  # with where the pieces before it end
-        for number, text in enumerate(source):
-            letters = _letters(text)
-            if len(letters) >= _SHORT and (where := self._find(letters)) >= 0:
-                self._take(where, len(letters))
-                yield number, text, ((text, word_count(text), where),)
-            elif letters:
-                later.append((number, text, self._end, self._other))
+        number, length = 0, _RUN
+        for pieces in source:
+            start, letters_of = 0, _letters_of_all(pieces)
+            while start < len(pieces):
+                letters = "".join(letters_of[start : start + length])
+                if length > 1 and not self._follows(letters):
+                    length //= 4
+                    continue
+                run = pieces[start : start + length]
+                text = " ".join(run)
+                where = self._end if length > 1 else self._find(letters) if len(letters) >= _SHORT else -1
+                if where >= 0:
+                    self._take(where, len(letters))
+                    yield number, run, ((text, word_count(text), where),)
+                elif letters:
+                    later.append((number, text, self._end, self._other))
+                start, number = start + len(run), number + len(run)
+                length = min(4 * length, _RUN)
         for number, text, self._end, self._other in later:
             letters = _letters(text)
             where = self._find(letters) if len(letters) < _SHORT else -1
             if where >= 0:
                 self._take(where, len(letters))
-                yield number, text, ((text, word_count(text), where),)
+                yield number, [text], ((text, word_count(text), where),)
             else:
-                yield number, text, self._words(text)
+                yield number, [text], self._words(text)
+
+    def rule_of(self, where: int) -> str:
+        """Return the rule of what is at a place."""
+        return self._rules[bisect_right(self._starts, where) - 1]
+
+    def _follows(self, text: str) -> bool:
+        """Return whether a text is next to what was claimed last, and of one rule."""
+        end = self._end + len(text)
+        if not text or not self._text.startswith(text, self._end) or self._taken.find(1, self._end, end) >= 0:
+            return False
+        rules = self._rules[bisect_right(self._starts, self._end) - 1 : bisect_right(self._starts, end - 1)]
+        return rules.count(rules[0]) == len(rules)
 
     def _find(self, text: str) -> int:
         """Return where a text is that no piece has claimed: behind what was claimed last, or before that; else close to
@@ -230,8 +255,9 @@ class _Claims:
         return where
 
     def _near(self, text: str) -> int:
-        where = self._text.find(text, self._end, self._end + _NEAR + len(text))
-        return self._free(text, where, self._end + _NEAR) if where >= 0 and self._taken[where] else where
+        """Return where a text is behind what was claimed last; a short one may also be in front of it."""
+        start = max(0, self._end - _SPREAD) if len(text) < _SHORT else self._end
+        return self._free(text, start, self._end + _NEAR + len(text))
 
     def _free(self, text: str, start: int, end: int) -> int:
         """Return where a text is that no piece has claimed, in a part of it all; -1 for nowhere."""
@@ -265,17 +291,29 @@ class _Claims:
         self._taken[where : self._end] = b"\1" * length
 
 
+def _letters_of_all(texts: Sequence[str]) -> list[str]:
+    """Return the letters and digits of each text, in a fraction of the time that one after another takes."""
+    found: list[str] = []
+    for start in range(0, len(texts), _PACKED):
+        found += _letters("\0".join(text.replace("\0", " ") for text in texts[start : start + _PACKED])).split("\0")
+    return found
+
+
 def _letters(text: str) -> str:
-    """Return the letters and digits of a text, raised digits as plain ones."""
+    """Return the letters and digits of a text, raised digits as plain ones, and the NUL between texts."""
     letters = text.encode(errors="replace").translate(None, _NO_LETTERS).decode()
     if letters.isascii():
         return letters
     letters = unicodedata.normalize("NFC", letters)
     for sign in _USUAL_SIGNS:
         letters = letters.replace(sign, "")
-    if not letters.isalnum():
+    if letters.isascii():
+        return letters
+    if not letters.replace("\0", "").isalnum():
         letters = _NO_WORD.sub("", letters)
-    return letters.translate(_RAISED) if _IS_RAISED.search(letters) else letters
+    for sign, digit in _RAISED.items():
+        letters = letters.replace(sign, digit)
+    return letters
 
 
 def word_count(text: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from statgraph.law.account import KEPT, Account, Balance, is_unspaced, word_count
 
@@ -35,7 +35,7 @@ class CellAccount:
         """Add what is left out by a rule, such as "hidden sheets"."""
         self._values.setdefault(rule, []).extend(texts)
 
-    def balance(self) -> Balance:
+    def balance(self, named: Collection[str] | None = None) -> Balance:
         """Return how many words of the tables went where, and forget the rows."""
         balance, account = Balance(), Account()
         by_rule = {rule: Counter(texts) for rule, texts in self._values.items()}
@@ -62,7 +62,7 @@ class CellAccount:
             for rule, texts in {KEPT: left, **by_rule}.items():
                 for text in texts.elements():
                     account.put(rule, text)
-            balance.add(account.balance())
+            balance.add(account.balance(named))
         return balance
 
 

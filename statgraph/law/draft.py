@@ -412,7 +412,7 @@ class Draft:
 
     def settle(self, account: Account | CellAccount) -> None:
         """Add the account of a document's words, which is complete."""
-        balance = account.balance()
+        balance = account.balance(None if self.is_explained else (REPEALED,))
         for text in (text for _, rule, text in balance.pieces if rule == REPEALED):
             first, *through = map(int, _ANY_NUMBER.findall(text)[:2] or (0,))
             self.repealed_numbers.update(

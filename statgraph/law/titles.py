@@ -15,8 +15,8 @@ MIN_TITLES = 3  # of a code, that show how it names its articles
 NEARLY_ALL = 0.9
 
 _LATIN = (
-    r"(?i:bis|ter|qu[aá]ter|(?:un|duo|ter|quater|quin|quinquies|sex|septen|septies|octo|novo)?(?:decies|vicies)|"
-    r"quinquies|sexies|septies|octies|nonies)"
+    r"(?i:bis|ter|qu[aá]ter|(?:un|duo|ter|quater|quin|quinquies|sex|septen|septies|octo|novo)?-?(?:decies|vicies)|"
+    r"quinquies|sexies|septies|octies|nonies|novies)"
 )
 _RAISED = r"[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]"
 # Digits with letters and brackets between them, as in 12-3-102.5, 240.10b-5 and 1.401(a)-1; then what is added:

@@ -91,7 +91,7 @@ def _add(
     draft.add_article(
         f"{version.place}:{article.line}" if article.line else version.place,
         article_id=version.article_id,
-        title="" if article.number else f"{named}, {title}" if named else "",
+        title="" if article.number else f"{named}, {title}" if named else title,
         text=article.text,
         path=_path(title, article.path),
         metadata=metadata,

@@ -229,7 +229,8 @@ class ActReader:
         if not kinds or is_text or _LEAVE_OUT in kinds:
             self._open.pop()
             if _LEAVE_OUT in kinds and not depth[_LEAVE_OUT]:
-                self._notes.append((self._rule(element), "".join(element.itertext())))
+                rule = next(rule for selector, rule in self._profile.left_out if selector.matches(element))
+                self._notes.append((rule, "".join(element.itertext())))
                 if not depth[_ARTICLE]:
                     self._leave_notes()
                 is_read_later = local_name(element) in self._profile.on_the_way
@@ -280,10 +281,6 @@ class ActReader:
             self._at = (element, element in self._titles)
         return ended
 
-    def _rule(self, element: Element) -> str:
-        """Return by which rule of the profile an element is left out."""
-        return next((rule for selector, rule in self._profile.left_out if selector.matches(element)), "notes")
-
     def _clear(self, element: Element, *, unless: object = False) -> None:
         """Free what is inside an element that has ended, once the act is known; its name and attributes stay."""
         if self._knows_act and not unless:
@@ -294,13 +291,17 @@ class ActReader:
 
     def _unread(self, stop: Element, *, to_its_end: bool = False) -> Iterator[ActArticle]:
         """Yield what stands between all that is read and an element as articles, one for each heading it is under."""
-        self._path()  # finds the elements that are titles
+        for outer in self._open:
+            if outer.title is None and outer.is_heading:
+                self._title(outer)  # finds the elements that are titles
         for opened, copy, line in self._passed(stop, to_its_end):
+            if not len(copy) and not copy.text:
+                continue
             path = self._path(opened)
             if not path and not self._base.n_articles:
                 self._account.leave_out("preamble", "".join(copy.itertext()))
                 continue
-            text, targets = self.text.lines(copy) if len(copy) or copy.text else ("", [])
+            text, targets = self.text.lines(copy)
             if not _WORD.search(text):
                 continue
             self._learn_act(stop)
@@ -323,8 +324,12 @@ class ActReader:
         inside = next((headings[one] for one in above if one in headings), self._base)
         copy = etree.Element("p")
         while True:
-            if text := node.tail if is_end else node.text:
-                _append_text(copy, text)
+            text = node.tail if is_end else node.text
+            if text and (len(copy) or not text.isspace()):
+                if len(copy):
+                    copy[-1].tail = (copy[-1].tail or "") + text
+                else:
+                    copy.text = (copy.text or "") + text
             following = node.getnext() if is_end else next(iter(node), None)
             if following is None:
                 node, is_end = node.getparent() if is_end else node, True
@@ -586,14 +591,6 @@ class ActReader:
             licence=found["licence"],
             date=iso_date(found["date"]),
         )
-
-
-def _append_text(element: Element, text: str) -> None:
-    """Add text behind what an element holds."""
-    if len(element):
-        element[-1].tail = (element[-1].tail or "") + text
-    else:
-        element.text = (element.text or "") + text
 
 
 def _xml_problem(error: etree.XMLSyntaxError) -> str:

@@ -286,12 +286,9 @@ class TextReader:
 def _is_mark_of(mark: str, line: str) -> bool:
     """Return whether a line is a mark alone, and that of the one below it, which then has none of the same kind."""
     following = _LONE_MARK.match(line)
-    return bool(_LONE_MARK.fullmatch(mark)) and not (following and _kind_of(mark) == _kind_of(following[0]))
-
-
-def _kind_of(mark: str) -> str:
-    """Return a mark with each number and each letter as one sign: "(1)" for "(12)"."""
-    return re.sub(r"[^\W\d]+", "a", re.sub(r"\d+", "1", mark))
+    marks = (mark, following[0] if following else "")
+    kinds = {re.sub(r"[^\W\d]+", "a", re.sub(r"\d+", "1", one)) for one in marks}  # "(1)" and "(12)" are of one
+    return bool(_LONE_MARK.fullmatch(mark)) and len(kinds) == len(marks)
 
 
 def _visible(text: str) -> str:

@@ -6,6 +6,7 @@ The walk knows nothing of articles, and parses on its own: XML with Expat, pages
 from __future__ import annotations
 
 import codecs
+import re
 from xml.parsers import expat
 
 from statgraph.errors import CorpusError
@@ -14,6 +15,7 @@ from statgraph.law.account import Account
 from statgraph.law.html_text import AS_BROWSERS_DO, PageWalk, declared_encoding, with_xml_characters
 
 _BUFFER_BYTES = 1 << 16
+_CUT_REFERENCE = re.compile(rb"&#?\w{0,9}\Z")
 _OF_EXPAT = ("utf-8", "utf-16")
 
 
@@ -26,8 +28,8 @@ class CountedDocument:
         self._problem = ""
         self._page = PageWalk(self._text_of_page) if syntax == "html" else None
         self._charset = charset_of(document.head, is_page=self._page is not None)
-        is_known = self._charset in _OF_EXPAT and self._page is None
-        self._decoder = None if is_known else codecs.getincrementaldecoder(self._charset)()
+        self._decoder = codecs.getincrementaldecoder(self._charset)()
+        self._is_decoded = self._page is not None or self._charset not in _OF_EXPAT
         self._parser = expat.ParserCreate()
         self._parser.buffer_text, self._parser.buffer_size, self._parser.ordered_attributes = True, _BUFFER_BYTES, True
         self._parser.CharacterDataHandler = self._text
@@ -38,8 +40,10 @@ class CountedDocument:
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes, b"" at the end."""
         data = self._document.read(size)
+        while self._page is not None and _CUT_REFERENCE.search(data) and (rest := self._document.read(1)):
+            data += rest
         try:
-            text = data if self._decoder is None else self._decoder.decode(data, final=not data)
+            text = self._decoder.decode(data, final=not data) if self._is_decoded else data
         except UnicodeDecodeError:
             charset = self._charset.upper()
             self._problem = f": holds bytes that are not {charset}, as it is declared to be or by default"

@@ -306,6 +306,8 @@ def _rule_of_text(block: Block, place: int, numbered: Sequence[int]) -> str:
     """Return the rule that leaves the text below a heading out, `KEPT` if it is an article of its own."""
     if not block.body or not numbered or place < numbered[0]:
         return PREAMBLE
+    if len(block.body) <= _MOST_TITLE_LINES and all(is_title_line(line.text) for line in block.body):
+        return WITHOUT_ARTICLES  # more of the heading, or one of a lower level
     n_words = sum(len(line.text.split()) for line in block.body)
     return CLOSING if place > numbered[-1] and block.is_plain and n_words < _MOST_CLOSING_WORDS else KEPT
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from statgraph.formats.documents.blocks import Line
+from statgraph.formats.function_words import is_unfinished
 from statgraph.formats.law_words import LinePatterns
 
 _WRAPPED_CHARS = 120  # a file with longer lines has a paragraph on each
@@ -14,7 +15,6 @@ _ENDS = (".", ":", ";", "!", "?", "。", "；", "：")
 _MARK = re.compile(  # of a list, a table, or a section of paragraphs: "12 (1) A landlord"
     r"(?:[-*•–—]|\(?(?:\d{1,3}|[a-z]{1,3}|[IVX]+)[.)º°])\s|.* \| |\d+[a-z]{0,2} \([a-z]?1\) ", re.IGNORECASE
 )
-_UNFINISHED = re.compile(r"(?:^|\s)[a-zà-ÿ]{1,3}$")  # no title ends in "von", "of" or "de"
 _HYPHENATED = re.compile(r"[^\W\d_]-$")
 _SECOND_HALF = re.compile(r"(?!(?:und|oder|bzw|y|o|e|et|ou|en|of|and|or)\b)[a-zà-ÿ]")
 
@@ -39,7 +39,7 @@ def _begins(text: str, last: str, patterns: LinePatterns) -> bool:
     """Return whether a line begins an article or heading, and is not the rest of a sentence."""
     article = patterns.article(text)
     if article is not None and article.is_marked:
-        return not _UNFINISHED.search(last) and not last.endswith(",")
+        return not is_unfinished(last, patterns.language) and not last.endswith(",")
     return _names(text, patterns) and (last.endswith(_ENDS) or _names(last, patterns))
 
 
@@ -57,7 +57,7 @@ def unwrapped(lines: Sequence[Line], patterns: LinePatterns) -> list[Line]:
         numbered = numbers.article(line.text) if numbers else None
         is_full = last.endswith("\u00ad") or (len(last) >= _FULL_LINE * width and not last.endswith(_ENDS))
         goes_on = is_full and (
-            bool(_UNFINISHED.search(last))
+            is_unfinished(last, patterns.language)
             or (
                 (numbered is None or numbered.digits != last_number + 1)
                 and not _MARK.match(line.text)
