@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from html import unescape
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
@@ -160,7 +160,7 @@ def _core(mark: HtmlElement) -> str:
 
 
 def drop(element: HtmlElement) -> None:
-    """Drop an element, but not what follows it; if it was in a line, `lines_of` drops the brackets around it too."""
+    """Drop an element, but not what follows it; if it was in a line, `text_of` drops the brackets around it too."""
     if element.tag not in BLOCKS:
         element.tail = f"{_DROPPED}{element.tail or ''}"
     element.drop_tree()
@@ -191,6 +191,11 @@ def _becomes(element: HtmlElement, text: str) -> None:
     del element[:]
 
 
+def text_of(pieces: Iterable[str]) -> str:
+    """Return pieces of a line as one, without the brackets around what was dropped."""
+    return _AROUND_DROPPED.sub("", "".join(pieces))
+
+
 def lines_of(root: HtmlElement) -> Iterator[tuple[int, str, int]]:
     """Yield (line of the file, text, level of a heading or 0) for each paragraph, heading and item of a list, an item
     with the mark that its attribute `mark` holds or that is a term of its own; preformatted text keeps its lines."""
@@ -203,7 +208,7 @@ def lines_of(root: HtmlElement) -> Iterator[tuple[int, str, int]]:
         if tag == "br" and (level or is_pre):
             pieces.append(("\n" if is_pre else " ") * starts)
         elif tag in BLOCKS:
-            text = _AROUND_DROPPED.sub("", "".join(pieces))
+            text = text_of(pieces)
             texts = [line.rstrip() for line in text.split("\n")] if is_pre else [" ".join(text.split())]
             pieces.clear()
             if tag == "dt" and not starts and _TERM.fullmatch(texts[0]):

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 from statgraph.formats.documents.blocks import Line
 from statgraph.formats.documents.drafting import DocumentLines, document_format
 from statgraph.formats.documents.numbering import printed_number
-from statgraph.formats.documents.page_parts import contents, notes, unread
+from statgraph.formats.documents.page_parts import leave_out
 from statgraph.law.draft import Draft
 from statgraph.law.html_text import (
     CELLS,
     LEVELS,
     UNREAD,
     PageWalk,
-    drop,
     encoding_of_page,
     lines_of,
     put_on_the_line,
@@ -70,12 +69,7 @@ def page_lines(text: str, name: str, lines_before: int = 0) -> DocumentLines:
     title = " ".join((root.findtext("./head/title") or "").split())
     etree.strip_elements(root, "title", with_tail=False)
     _mark_list_items(root)
-    left_out: list[tuple[str, str]] = []
-    for find in (unread, notes, contents):
-        for rule, element in list(find(root)):
-            left_out.append((rule, " ".join(element.itertext())))
-            drop(element)
-    left_out = [(rule, text) for rule, text in left_out if text.strip()]
+    left_out = leave_out(root)
     put_on_the_line(root)
     for row in filter(_is_data, root.xpath("//tr")):
         cells = [_cell_text(cell) for cell in row.iterchildren(*CELLS)]

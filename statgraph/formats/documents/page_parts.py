@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from statgraph.law.html_text import BLOCKS, LEVELS, note_marks
+from statgraph.law.html_text import BLOCKS, LEVELS, drop, note_marks
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -22,7 +22,17 @@ _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECAS
 _MIN_CONTENTS, _SAME, _MOST_PIECES = 3, 0.6, 30  # lines of a table of contents; letters, and texts compared, of each
 
 
-def unread(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
+def leave_out(root: HtmlElement) -> list[tuple[str, str]]:
+    """Drop what of a page or fragment is no text of a statute, and return it as (rule, text)."""
+    left_out: list[tuple[str, str]] = []
+    for find in (_unread, _notes, _contents):
+        for rule, element in list(find(root)):
+            left_out.append((rule, " ".join(element.itertext())))
+            drop(element)
+    return [(rule, text) for rule, text in left_out if text.strip()]
+
+
+def _unread(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
     """Yield (rule, element) for what is not read of a page: navigation, and what a browser does not show."""
     below = list(root)
     while below:
@@ -39,7 +49,7 @@ def unread(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
             below.extend(reversed(element))
 
 
-def notes(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
+def _notes(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
     """Yield (rule, element) for the marks of footnotes, which are raised links to a place on the page, and for the
     paragraphs further down to which they lead and which begin with the same mark."""
     elements = list(root.iter())
@@ -57,7 +67,7 @@ def notes(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
             yield NOTES, note
 
 
-def contents(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
+def _contents(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
     """Yield (rule, element) for the lines of a table of contents: each is a link to a place that begins with the same
     words, and all these places are further down on the page."""
     from lxml.etree import iterwalk
