@@ -21,7 +21,7 @@ from statgraph.formats.documents.drafting import DocumentLines, document_format
 from statgraph.formats.documents.equations import M, formula, symbol
 from statgraph.formats.documents.numbering import Numbering
 from statgraph.formats.documents.office import W, find, is_readable, value
-from statgraph.formats.documents.page_parts import CONTENTS, DELETED, NOTES, plain_line
+from statgraph.formats.documents.page_parts import CONTENTS, DELETED, MOST_BLOCKS, NOTES, plain_line
 from statgraph.law.draft import Draft
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ _TITLE_STYLE = "Title"
 _HEADING_STYLE = re.compile(r"heading (\d)", re.IGNORECASE)  # the name in the file, whatever the program's language
 _CONTENTS_STYLE = re.compile(r"toc (?:\d|heading)|table of (?:figures|authorities)", re.IGNORECASE)
 _RUNNING_TEXT = 9  # of outline levels
-_MOST_BLOCKS = 10  # of a cell of data; one with more is there to lay out a page
 _CONTAINERS = {f"{W}{name}" for name in ("sdt", "sdtContent", "customXml", "smartTag", "ins", "moveTo")}
 _DELETED = (f"{W}del", f"{W}moveFrom")
 _UNREAD = {f"{W}{name}" for name in ("pPr", "rPr", "sdtPr", "sdtEndPr", "rubyPr", "instrText", "delInstrText")}
@@ -148,7 +147,7 @@ class _Reader:
         paragraphs = [list(cell.iter(f"{W}p")) for cell in cells]
         return (
             len(cells) > 1
-            and max(map(len, paragraphs)) <= _MOST_BLOCKS
+            and max(map(len, paragraphs)) <= MOST_BLOCKS
             and not any(next(cell.iter(f"{W}tbl"), None) is not None for cell in cells)
             and not any(_level(one, self._styles_of(one)) for cell in paragraphs for one in cell)
         )
@@ -178,7 +177,7 @@ class _Reader:
                 self.left_out.append((NOTES, child.text or ""))
             elif tag == f"{W}t":
                 name, text = self._alignment(element), escape(child.text or "", quote=False)
-                yield f"<{name}>{text}</{name}>" if name and text else text
+                yield f"<{name}>{text}</{name}>" if name and text.strip() else text
             elif tag in _CHARACTERS:
                 yield _CHARACTERS[tag]
             elif tag == f"{W}sym":

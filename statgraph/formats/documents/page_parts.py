@@ -1,4 +1,4 @@
-"""What of a web page is no text of a statute: navigation, hidden parts, footnotes, tables of contents."""
+"""What of a web page is no text of a statute: navigation, hidden parts, footnotes, contents; a line without it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 NAVIGATION, NOTES, METADATA, CONTENTS, DELETED = "navigation", "notes", "metadata", "contents", "deleted text"
+MOST_BLOCKS = 10  # of a cell of data; one with more is there to lay out a page
 _RULES = {
     **dict.fromkeys(("nav", "footer", "aside", "button", "select", "template", "noscript", "svg"), NAVIGATION),
     **dict.fromkeys(("head", "annotation", "annotation-xml"), METADATA),
