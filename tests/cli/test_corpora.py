@@ -303,7 +303,7 @@ def test_what_is_recognised_is_explained_and_nothing_is_written(run_here, source
         "20.0 % left out: repealed (first: ley.txt:5)",
     ]
     done = run_here("import", "jsonl", source, "--language", "en", "--explain")
-    assert done.stdout.splitlines()[0] .startswith("articles.jsonl:1   article   L1 (Lamp Code > Book I)")
+    assert done.stdout.splitlines()[0].startswith("articles.jsonl:1   article   L1 (Lamp Code > Book I)")
     assert sorted(tmp_path.rglob("*")) == before
 
 
