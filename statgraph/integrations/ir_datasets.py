@@ -20,7 +20,7 @@ except ImportError as error:
 
 
 class ArticleDoc(NamedTuple):
-    """An article as a document; `headings` are those above it, from its code down. `doc_id` is a `trec_id`, as in runs."""
+    """An article as a document; `headings` are those above it, from its code down, and `doc_id` is a `trec_id`."""
 
     doc_id: str
     title: str

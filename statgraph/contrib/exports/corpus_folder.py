@@ -21,8 +21,9 @@ def write_beir(
     corpus: Corpus, folder: Path, *, run: RunFolder | None = None, split: str | None = None, device: str = "auto"
 ) -> str:
     """Write `corpus.jsonl`, `queries.jsonl` and `qrels/*.tsv`; with a run and a split also `runs/SPLIT.trec`, the best
-    500 articles for each question of the split, and its labels for trec_eval, `runs/SPLIT.qrels`. Questions are those of the main set, as BEIR has no other: its tools
-    would measure several as one. Citing texts stay behind, since nothing there keeps those of test questions apart.
+    500 articles for each question of the split, and `runs/SPLIT.qrels`, its labels in the same spelling. Questions are
+    those of the main set, as BEIR has no other: its tools would measure several as one. Citing texts stay behind, since
+    nothing there keeps those of test questions apart.
 
     Raises:
         UsageError: if the split is unknown or has no questions.
