@@ -10,11 +10,12 @@ from statgraph.evaluation.metrics import QuestionMetrics
 from statgraph.evaluation.significance import SIGNIFICANCE_LEVEL, Comparison, Estimate, adjusted_p_values
 from statgraph.retrieval.search.evaluating import SplitMetrics
 from statgraph.studies.analyses import LINES
-from statgraph.studies.rendering import PAPER, header, line, main_table, opening, table_text
+from statgraph.studies.rendering import PAPER, main_table, opening, table_text
 from statgraph.studies.spec import TableSpec
 from statgraph.studies.store import RunResult
 from statgraph.studies.summary import ALL, RowSummary, SeedSummary
 from statgraph.studies.table_files import about_of, read_values, spec_of
+from tools.material import table
 
 _FIGURES, _DIFFERENCES = _TABLES = "| row | seeds |", "| row | against |"
 _LINK = re.compile(r"\(results/([\w-]+)\.md\)")
@@ -131,16 +132,20 @@ def _figures(spec: TableSpec, rows: Sequence[RowSummary]) -> list[str]:
 
 def _differences(rows: Sequence[RowSummary], q_values: Mapping[tuple, float]) -> list[str]:
     compared = [row for row in rows if ALL in row.differences]
-    lines = header(["row", "against", *compared[0].differences[ALL]])
     deviations = {row.spec.name: row.strata[ALL] for row in rows}
-    for row in compared:
-        cells = []
-        for metric, comparison in row.differences[ALL].items():
-            values = [deviations.get(name, {}).get(metric) for name in (row.spec.name, row.against)]
-            seeds_sd = max((value.sd or 0.0 for value in values if value), default=0.0)
-            cells.append(_difference(comparison, q_values[_test_of(ALL, metric, comparison)], seeds_sd))
-        lines.append(line([row.spec.name, row.against, *cells]))
-    return lines
+
+    def cell(row: RowSummary, metric: str, comparison: Comparison) -> str:
+        values = [deviations.get(name, {}).get(metric) for name in (row.spec.name, row.against)]
+        seeds_sd = max((value.sd or 0.0 for value in values if value), default=0.0)
+        return _difference(comparison, q_values[_test_of(ALL, metric, comparison)], seeds_sd)
+
+    return table(
+        ["row", "against", *compared[0].differences[ALL]],
+        [
+            [row.spec.name, row.against, *(cell(row, *each) for each in row.differences[ALL].items())]
+            for row in compared
+        ],
+    )
 
 
 def _difference(comparison: Comparison, q_value: float, seeds_sd: float) -> str:
