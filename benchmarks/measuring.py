@@ -38,24 +38,19 @@ class Row:
         what: what is measured, on how much.
         against: the rival; empty where a figure is asked for outright.
         asked: the figure to reach; empty where none was.
-        reached: the figure as measured, or "not measured".
+        reached: the figure as measured.
         holds: whether it reaches what was asked; None where nothing was asked or measured.
         figures: the numbers behind it (seconds, bytes, counts), JSON values.
         note: what to know about it: what was tried, why it stops there.
     """
 
     what: str
-    against: str
-    asked: str
-    reached: str
-    holds: bool | None
+    against: str = ""
+    asked: str = ""
+    reached: str = "not measured"
+    holds: bool | None = None
     figures: dict = field(default_factory=dict)
     note: str = ""
-
-
-def not_measured(what: str, *, against: str, asked: str, why: str) -> Row:
-    """Return the row of what cannot be measured here."""
-    return Row(what, against, asked, "not measured", None, {}, why)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import torch
 from torch.nn import functional
 
 from benchmarks.measures import attention
-from benchmarks.measuring import Row, Settings, not_measured, ratio_text, taking_turns, times_faster
+from benchmarks.measuring import Row, Settings, ratio_text, taking_turns, times_faster
 from statgraph.device import inference_dtype
 from statgraph.encoders.article_text import article_text
 from statgraph.encoders.backbone import Backbone
@@ -46,14 +46,14 @@ def measure_on_gpu(settings: Settings) -> list[Row]:
     if not torch.cuda.is_available() and not settings.quick:
         asked = f"{ASKED_TIMES['cuda']:g} times faster, quality within {ASKED_POINTS}"
         return [
-            not_measured("QABISAR's layer on a GPU", against=attention.PYG, asked="", why=_NO_GPU),
-            not_measured("embedding articles on a GPU", against=RIVAL, asked=asked, why=_NO_GPU),
+            Row("QABISAR's layer on a GPU", attention.PYG, note=_NO_GPU),
+            Row("embedding articles on a GPU", RIVAL, asked, note=_NO_GPU),
         ]
     device, corpus = torch.device("cuda" if torch.cuda.is_available() else "cpu"), read_corpus(settings.corpus)
     rows = [_row(corpus, device, quick=settings.quick)]
     if find_spec("torch_geometric") is None:
         why = "PyG is not installed (pip install '.[bench]')."
-        return [*rows, not_measured("QABISAR's layer on a GPU", against=attention.PYG, asked="", why=why)]
+        return [*rows, Row("QABISAR's layer on a GPU", attention.PYG, note=why)]
     return [*rows, *attention.rows_on(corpus, device, rounds=1 if settings.quick else 9)]
 
 
