@@ -21,10 +21,14 @@ def test_scripts_and_styles_are_no_text():
         ("10<sup>6</sup> m<sub>2</sub>", "10⁶ m2"), ("Art. 22<sup><b>1</b></sup>.", "Art. 22¹."),
         ("1<sup>er</sup>", "1er"), ("1<sup>1</sup>/<sub>2</sub> m", "1 1/2 m"), ("a <sup>k", "a ^k"),
         ('bark<sup><a href="#n1">1</a></sup>, <a href="#n2"><sup>2</sup></a>bite', "bark, bite"),
+        ('(<a href="#n1"><b><sup>(1)</sup></b></a>), f()', ", f()"),
+        ("<sup>1<br></sup>a", "¹\na"), ("<p>a<table><tr><td>b</table>c</p>d", "a\nb\nc\nd"),
+        ("<dl><dt>1.<dd>a</dl><o:p>b</o:p><y>c</y>", "1. a\nbc"),
+        ("a&#1;b\x01c\x0cd&#12;e\ud800", "abc d e"), ("<!-- a -->", ""), ("</div>", ""),
         ('<a href="#22_1">Art. 22<sup>1</sup></a>', "Art. 22¹"), ('<a href="/x">10<sup>3</sup></a>', "10³"),
     ],
 )  # fmt: skip
-def test_superscripts_stay_apart_from_what_is_before_them(html, text):
+def test_text_of_a_fragment(html, text):
     assert plain_text(html) == text
 
 

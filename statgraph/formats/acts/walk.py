@@ -7,31 +7,29 @@ from __future__ import annotations
 
 import codecs
 import re
-from html.parser import HTMLParser
 from xml.parsers import expat
 
 from statgraph.errors import CorpusError
 from statgraph.formats.acts.documents import Document
 from statgraph.law.account import Account
+from statgraph.law.html_text import AS_BROWSERS_DO, PageWalk, declared_encoding, with_xml_characters
 
 _BUFFER_BYTES = 1 << 16
-_CHARSET = re.compile(rb"""(?:<\?xml[^>]*?\sencoding|<meta[^>]*?charset)\s*=\s*["']?\s*([\w.:\-]+)""", re.IGNORECASE)
+_CUT_REFERENCE = re.compile(rb"&#?\w{0,9}\Z")
 _OF_EXPAT = ("utf-8", "utf-16")
-_BOMS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-_AS_BROWSERS_DO = {"iso8859-1": "cp1252", "ascii": "cp1252"}
 
 
 class CountedDocument:
-    """A document to be read once; a page comes as UTF-8, in whatever charset it is declared to be."""
+    """A document to be read once; a page comes as UTF-8, in whatever charset it is declared to be, without
+    what XML cannot hold."""
 
     def __init__(self, document: Document, account: Account, syntax: str):
         self._document, self._name, self._read = document, document.name, account.read
         self._problem = ""
-        self._page = _Page(self._name, account) if syntax == "html" else None
-        declared = charset_of(document.head)
-        self._charset = _AS_BROWSERS_DO.get(declared, declared) if self._page else declared
+        self._page = PageWalk(self._text_of_page) if syntax == "html" else None
+        self._charset = charset_of(document.head, is_page=self._page is not None)
         self._decoder = codecs.getincrementaldecoder(self._charset)()
-        self._is_decoded = self._page is not None or declared not in _OF_EXPAT
+        self._is_decoded = self._page is not None or self._charset not in _OF_EXPAT
         self._parser = expat.ParserCreate()
         self._parser.buffer_text, self._parser.buffer_size, self._parser.ordered_attributes = True, _BUFFER_BYTES, True
         self._parser.CharacterDataHandler = self._text
@@ -42,6 +40,8 @@ class CountedDocument:
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes, b"" at the end."""
         data = self._document.read(size)
+        while self._page is not None and _CUT_REFERENCE.search(data) and (rest := self._document.read(1)):
+            data += rest
         try:
             text = self._decoder.decode(data, final=not data) if self._is_decoded else data
         except UnicodeDecodeError:
@@ -53,7 +53,7 @@ class CountedDocument:
             self._page.feed(text)
             if not data:
                 self._page.close()
-            return text.encode()
+            return with_xml_characters(text).encode()
         if not self._problem:
             try:
                 self._parser.Parse(text, not data)
@@ -73,27 +73,15 @@ class CountedDocument:
                 line -= text.lstrip().count("\n")
             self._read(self._name, text, line=line)
 
-
-class _Page(HTMLParser):
-    def __init__(self, name: str, account: Account):
-        super().__init__()
-        self._name, self._account, self.names = name, account, set[str]()
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        self.names.add(tag)
-
-    def handle_data(self, data: str) -> None:
-        if not data.isspace():
-            line = self.getpos()[0]
-            line += data[: len(data) - len(data.lstrip())].count("\n")
-            self._account.read(self._name, data, line=line)
+    def _text_of_page(self, line: int, text: str) -> None:
+        if not text.isspace():
+            self._read(self._name, text, line=line + text[: len(text) - len(text.lstrip())].count("\n"))
 
 
-def charset_of(head: bytes) -> str:
+def charset_of(head: bytes, *, is_page: bool = False) -> str:
     """Return the charset that a file's beginning declares, as Python names it: "utf-8" if it declares none."""
-    bom = next((name for bom, name in _BOMS.items() if head.startswith(bom)), "")
-    declared = _CHARSET.search(head)
+    declared = declared_encoding(head)
     try:
-        return bom or codecs.lookup(declared[1].decode() if declared else "utf-8").name
+        return codecs.lookup((AS_BROWSERS_DO.get(declared, declared) if is_page else declared) or "utf-8").name
     except LookupError:
         return "utf-8"

@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from html import unescape
+from contextlib import suppress
+from html import escape, unescape
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from statgraph.formats.documents.blocks import Line
 from statgraph.formats.documents.drafting import DocumentLines, document_format
-from statgraph.formats.documents.html import OWN_MARK, page_lines
-from statgraph.formats.documents.page_parts import CONTENTS, METADATA, NOTES, letters
+from statgraph.formats.documents.html import page_lines
+from statgraph.formats.documents.page_parts import CONTENTS, METADATA, NOTES, leave_out, letters
 from statgraph.formats.documents.text import walk_text
 from statgraph.law.draft import Draft
+from statgraph.law.html_text import BLOCKS, OWN_MARK, put_on_the_line, text_of, tree_of
 from statgraph.law.lines import all_lines
-from statgraph.law.raised import raised, with_plain_fractions
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -25,14 +26,13 @@ if TYPE_CHECKING:
 _FRONT_MATTER, _ENDS = "---", ("---", "...")
 _NOTE = re.compile(r"[ \t>]*\[\^[^\]\s]+\]:")
 _NOTE_MARK = re.compile(r"\[\^[^\]\s]+\]")
-_RAISED_LINK = re.compile(r"<sup>\s*\[([^\]\s]+)\]\(#[^)\s]*\)\s*</sup>", re.IGNORECASE)  # marks a note too
 # What is defined as the address of a link but is none: "[1]: Repealed."
 _NO_ADDRESS = re.compile(r"^([ \t>]*)(?=\[[^\]]+\]:\s)(?!\[[^\]]+\]:\s+<?(?:[a-z][a-z\d+.-]*:\S|[./#]))", re.IGNORECASE)
 _NUMBER = re.compile(r"\w{1,3}")  # "[Haftung](1) Der Halter" is no link
 _SUPERSCRIPT, _SUBSCRIPT = re.compile(r"\^([^\s^]{1,12})\^"), re.compile(r"(?<=\w)~(\w{1,8})~")
-_BREAK, _SUP = re.compile(r"<br\s*/?>", re.IGNORECASE), re.compile(r"<(/?)sup\b", re.IGNORECASE)
+_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _STRAY = re.compile(r"\*{2,}|^_+(?=\w)")  # "**Objeto **" is no emphasis, because of the blank
-_ATTRIBUTES = re.compile(r"\s*\{[#.][^{}]*\}\s*$", re.MULTILINE)  # of a heading: "§ 1 {#s1}"
+_ATTRIBUTES = re.compile(r"(?<=\S)[ \t]+\{[#.][^{}\n]*\}[ \t]*$", re.MULTILINE)  # of a heading: "§ 1 {#s1}"
 _DEFINITION = re.compile(r"^:\s+")  # begins what is said of the term on the line above
 
 
@@ -40,7 +40,7 @@ def read_markdown(draft: Draft, path: Path, name: str) -> DocumentLines:
     """Return the lines of a Markdown file; a place is the line of the file."""
     from markdown_it import MarkdownIt
 
-    texts = [_RAISED_LINK.sub(r"[^\1]", unicodedata.normalize("NFC", text)) for _, text in all_lines(draft, path, name)]
+    texts = [unicodedata.normalize("NFC", text) for _, text in all_lines(draft, path, name)]
     left_out: list[tuple[str, str]] = []
     title = ""
     if texts and texts[0].rstrip() == _FRONT_MATTER:
@@ -53,7 +53,7 @@ def read_markdown(draft: Draft, path: Path, name: str) -> DocumentLines:
         texts[place] = ""
     # Text that is indented is no program.
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable("code")
-    tokens = parser.parse(with_plain_fractions("\n".join(_NO_ADDRESS.sub(r"\1\\", text) for text in texts)))
+    tokens = parser.parse("\n".join(_NO_ADDRESS.sub(r"\1\\", text) for text in texts))
     if any(token.tag == "h1" for token in tokens):
         title = ""
     lines = list(_lines(tokens, name, left_out))
@@ -85,6 +85,8 @@ def _note_places(texts: list[str]) -> Iterator[int]:
 
 def _lines(tokens: Sequence[Token], name: str, left_out: list[tuple[str, str]]) -> Iterator[Line]:
     """Yield the lines of a file, and add what is left out."""
+    from lxml.etree import LxmlError
+
     level, row, item, marks = 0, 0, 0, [""]
     cells: list[str] | None = None
     headings = {letters(text.content) for token, text in pairwise(tokens) if token.type == "heading_open"}
@@ -107,7 +109,7 @@ def _lines(tokens: Sequence[Token], name: str, left_out: list[tuple[str, str]]) 
             yield Line(f"{name}:{row}", " | ".join(cells or ()))
             cells = None
         elif token.type == "inline":
-            texts = [(offset, _plain(text, left_out), goes_on) for offset, text, goes_on in _texts(token)]
+            texts = list(_texts(token, left_out))
             if cells is not None:
                 row = first
                 cells.append(" ".join(text for _, text, _ in texts))
@@ -128,9 +130,10 @@ def _lines(tokens: Sequence[Token], name: str, left_out: list[tuple[str, str]]) 
                 yield Line(f"{name}:{first + offset}", f"{marks[-1]}{text}")
                 marks[-1] = ""
         elif token.type == "html_block":
-            page = _page(token.content, name, first - 1)
-            left_out += page.left_out
-            yield from page.lines
+            with suppress(LxmlError):  # a comment, or the end of an element alone
+                page = page_lines(token.content, name, first - 1)
+                left_out += page.left_out
+                yield from page.lines
 
 
 def _is_link(token: Token) -> bool:
@@ -144,54 +147,44 @@ def _is_link(token: Token) -> bool:
     )
 
 
-def _page(html: str, name: str, lines_before: int) -> DocumentLines:
-    """Return the lines of a block of HTML, none where it is a comment or the end of an element alone."""
-    from lxml.etree import LxmlError
-
-    try:
-        return page_lines(html, name, lines_before)
-    except (LxmlError, ValueError, RecursionError):
-        return DocumentLines("", ())
-
-
-def _texts(token: Token) -> Iterator[tuple[int, str, bool]]:
+def _texts(token: Token, left_out: list[tuple[str, str]]) -> Iterator[tuple[int, str, bool]]:
     """Yield (lines of the file above it, text, whether it goes on the one before) for each line of an inline token."""
     pieces: list[str] = []
-    first = line = sup = 0
+    first = line = 0
     goes_on, address = False, ""
-    for part in token.children or ():
-        tag = part.content if part.type == "html_inline" else ""
-        if part.type in ("softbreak", "hardbreak") or _BREAK.fullmatch(tag):
-            text = "".join(pieces).strip()
-            if text:
+    for part in (*(token.children or ()), None):
+        tag = part.content if part and part.type == "html_inline" else ""
+        if part is None or part.type in ("softbreak", "hardbreak") or _BREAK.fullmatch(tag):
+            if text := _plain("".join(pieces), left_out):
                 yield first, text, goes_on
-            goes_on = part.type == "softbreak" and (goes_on or bool(text))
+            goes_on = part is not None and part.type == "softbreak" and (goes_on or bool(text))
             line += not tag
-            pieces, first, sup = [], line, 0
-        elif found := _SUP.match(tag):
-            pieces[sup:] = [raised("".join(pieces[sup:]))] if found[1] else pieces[sup:]
-            sup = len(pieces)
+            pieces, first = [], line
         elif part.type == "link_open":
             address = str(part.attrs["href"])
+            pieces.append(f'<a href="{escape(address)}">')
         elif part.type == "link_close":
-            pieces.append(f"({address})" if _NUMBER.fullmatch(address) else "")
-        elif not tag:
-            pieces.append(part.content)
-    if text := "".join(pieces).strip():
-        yield first, text, goes_on
+            pieces.append(f"</a>({address})" if _NUMBER.fullmatch(address) else "</a>")
+        else:
+            pieces.append(tag or escape(part.content, quote=False))
 
 
-def _plain(text: str, left_out: list[tuple[str, str]]) -> str:
-    """Return a text with superscripts and subscripts as text, without marks of footnotes, which are left out."""
-    left_out += [(NOTES, mark) for mark in _NOTE_MARK.findall(text)]
-    text = _STRAY.sub("", _NOTE_MARK.sub("", text))
-    text = _SUPERSCRIPT.sub(lambda found: raised(found[1]), text)
-    return _SUBSCRIPT.sub(r"\1", text).strip()
+def _plain(html: str, left_out: list[tuple[str, str]]) -> str:
+    """Return the text of HTML with what Markdown adds to it, without marks of footnotes, which are left out."""
+    left_out += [(NOTES, mark) for mark in _NOTE_MARK.findall(html)]
+    html = _STRAY.sub("", _NOTE_MARK.sub("", html))
+    html = _SUBSCRIPT.sub(r"\1", _SUPERSCRIPT.sub(r"<sup>\1</sup>", html))
+    if "<" not in html:  # as in most
+        return unescape(html).strip()
+    root = tree_of(f"<p>{html}")
+    left_out += leave_out(root)
+    put_on_the_line(root)
+    return text_of(root.itertext()).strip()
 
 
-# Marks alone, for the walk: comments, tags, addresses, emphasis and escapes.
-_TAGS_IN_WORDS = re.compile(r"</?(?:sup|sub|b|i|u|em|strong|span|a|small|mark|s)(?:\s[^<>]*)?>", re.IGNORECASE)
-_TAGS = re.compile(r"<!--.*?-->|</?[a-z][\w-]*(?:\s[^<>]*)?/?>", re.IGNORECASE | re.DOTALL)
+# Marks alone, for the walk: comments, tags, addresses, emphasis and escapes. What can mark a note stands apart.
+_TAG = re.compile(r"<!--.*?-->|</?([a-z][\w-]*)(?:\s[^<>]*)?/?>", re.IGNORECASE | re.DOTALL)
+_APART = re.compile(r"\[(\[?[^\[\]\n]*\]?)\]\(#[^)\s]*\)|(\[\^[^\]\s]+\]:?)")
 _ADDRESS = re.compile(r"(?<=\])\((?!\w{1,3}\))<?(?:[^()\s]|\([^()\s]*\))*>?(?:\s+(?:\"[^\"]*\"|'[^']*'))?\)")
 _ADDRESS_LINE = re.compile(r"^[ \t>]*\[([^\]^][^\]]*)\]:\s+<?(?:\w+://|mailto:|[./#])\S*.*$", re.MULTILINE)
 _EMPHASIS = re.compile(r"(?<!\\)[*`~]+|\\(?=[!-/:-@\[-`{-~])")
@@ -200,13 +193,17 @@ _EMPHASIS = re.compile(r"(?<!\\)[*`~]+|\\(?=[!-/:-@\[-`{-~])")
 def walk_markdown(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
     """Yield (place, text) of every line of a file, and of each mark of a footnote in one, without what is no text."""
     text = "".join(line for _, line in walk_text(draft, path, name)).removeprefix("\ufeff")
-    text = re.sub(r"<sup>\s*\[([^\]\s]+)\]\(#\S*?\)\s*</sup>", r"[^\1]", text)
     labels = {label.casefold() for label in _ADDRESS_LINE.findall(text)}
-    text = _TAGS.sub(lambda found: " " + "\n" * found[0].count("\n"), _TAGS_IN_WORDS.sub("", text))
-    text = _ADDRESS.sub("", _ADDRESS_LINE.sub("", re.sub(r"(?<=\S) +\{[#.][^{}\n]*\}(?= *$)", "", text, flags=re.M)))
+    text = _APART.sub("\0\\g<1>\\g<2>\0", _TAG.sub(_instead, text))
+    text = _ADDRESS.sub("", _ADDRESS_LINE.sub("", _ATTRIBUTES.sub("", text)))
     text = re.sub(r"(?<=\])\[([^\]\n]*)\]", lambda found: "" if found[1].casefold() in labels else found[0], text)
     for number, line in enumerate(unescape(_EMPHASIS.sub("", text)).split("\n"), start=1):
-        yield from ((f"{name}:{number}", piece) for piece in re.split(r"(\[\^[^\]\s]+\]:?)", line))
+        yield from ((f"{name}:{number}", piece) for piece in line.split("\0"))
+
+
+def _instead(tag: re.Match[str]) -> str:
+    name = (tag[1] or "").lower()
+    return ("\0" if name == "a" else " " * (name in BLOCKS)) + "\n" * tag[0].count("\n")
 
 
 FORMAT = document_format("Markdown, an act a file", (".md", ".markdown"), read_markdown, walk_markdown)

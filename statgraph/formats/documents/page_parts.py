@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from statgraph.law.html_text import BLOCKS, LEVELS, drop, note_marks
+
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
@@ -13,20 +15,24 @@ NAVIGATION, NOTES, METADATA, CONTENTS = "navigation", "notes", "metadata", "cont
 _RULES = {
     **dict.fromkeys(("nav", "footer", "aside", "button", "select", "template", "noscript", "svg"), NAVIGATION),
     **dict.fromkeys(("head", "annotation", "annotation-xml"), METADATA),
+    **dict.fromkeys(("rt", "rp"), NOTES),
     "del": "deleted text",
 }
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-# Tags inside a paragraph; all others end one.
-INLINE = {
-    *("a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "img"),
-    *("ins", "kbd", "label", "mark", "math", "nobr", "q", "ruby", "s", "samp", "small", "span", "strike", "strong"),
-    *("sub", "sup", "time", "tt", "u", "var", "wbr"),
-}
-LEVELS = {f"h{level}": level for level in range(1, 7)}
 _MIN_CONTENTS, _SAME, _MOST_PIECES = 3, 0.6, 30  # lines of a table of contents; letters, and texts compared, of each
 
 
-def unread(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
+def leave_out(root: HtmlElement) -> list[tuple[str, str]]:
+    """Drop what of a page or fragment is no text of a statute, and return it as (rule, text)."""
+    left_out: list[tuple[str, str]] = []
+    for find in (_unread, _notes, _contents):
+        for rule, element in list(find(root)):
+            left_out.append((rule, " ".join(element.itertext())))
+            drop(element)
+    return [(rule, text) for rule, text in left_out if text.strip()]
+
+
+def _unread(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
     """Yield (rule, element) for what is not read of a page: navigation, and what a browser does not show."""
     below = list(root)
     while below:
@@ -43,23 +49,17 @@ def unread(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
             below.extend(reversed(element))
 
 
-def notes(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
+def _notes(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
     """Yield (rule, element) for the marks of footnotes, which are raised links to a place on the page, and for the
     paragraphs further down to which they lead and which begin with the same mark."""
     elements = list(root.iter())
     order = {element: place for place, element in enumerate(elements)}
     places = _places(elements)
     met = set()
-    for sup in root.iter("sup"):
-        above = sup.getparent()
-        link = above if above.tag == "a" else sup.find(".//a[@href]")
-        target = link.get("href") if link is not None else None
-        mark = _core("".join(sup.itertext()))
-        if not target or "#" not in target or not mark or _core("".join(link.itertext())) != mark:
-            continue
-        yield NOTES, link if link is above else sup
-        note = _block(places.get(target.partition("#")[2]))
-        if note is None or note in met or order[note] < order[sup]:
+    for element, mark, target in note_marks(root):
+        yield NOTES, element
+        note = _block(places.get(target))
+        if note is None or note in met or order[note] < order[element]:
             continue
         begins = f"{note.get('mark') or ''}{''.join(note.itertext())}"
         if re.match(rf"[\s(\[]*{re.escape(mark)}(?!\w)", begins):
@@ -67,7 +67,7 @@ def notes(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
             yield NOTES, note
 
 
-def contents(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
+def _contents(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
     """Yield (rule, element) for the lines of a table of contents: each is a link to a place that begins with the same
     words, and all these places are further down on the page."""
     from lxml.etree import iterwalk
@@ -101,7 +101,7 @@ def _places(elements: Sequence[HtmlElement]) -> dict[str, HtmlElement]:
 
 def _block(element: HtmlElement | None) -> HtmlElement | None:
     """Return the paragraph, item or heading that an element is part of."""
-    while element is not None and element.tag in INLINE:
+    while element is not None and element.tag not in BLOCKS:
         element = element.getparent()
     return element
 
@@ -109,8 +109,3 @@ def _block(element: HtmlElement | None) -> HtmlElement | None:
 def letters(text: str | None) -> str:
     """Return the letters and digits of a text, to compare it."""
     return re.sub(r"\W", "", text or "").casefold()
-
-
-def _core(mark: str) -> str:
-    """Return the mark of a footnote without brackets."""
-    return mark.strip(" \t\n()[].")

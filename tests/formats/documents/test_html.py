@@ -115,6 +115,7 @@ def test_preformatted_text_keeps_its_lines(draft, tmp_path):
         ('22<span class="oj-super">1</span>', "22¹"),
         ("<math><mi>x</mi> <mo>=</mo> <mfrac><mn>5</mn><mn>2</mn></mfrac><msup><mi>r</mi><mn>3</mn></msup></math>",
          "x=5/2r³"),
+        ("<math>" + "<mrow>" * 1_500 + "x", "x"), ("f() on<ruby>e<rt>f</ruby>\x01", "f() one"),
         ("in <st1:place>Rome</st1:place>, now", "in Rome, now"),
     ],
 )  # fmt: skip
@@ -136,8 +137,8 @@ def test_pages_are_read_to_their_end(draft, tmp_path, page):
     assert (lines[0].text, lines[-1].text) == ("Dogs", "Cats")
 
 
-def test_a_formula_without_end_is_a_problem(draft, recorded, tmp_path):
-    assert page_of(draft, tmp_path, "<math>" + "<mrow>" * 1_500) is None
+def test_a_page_without_text_and_elements_is_a_problem(draft, recorded, tmp_path):
+    assert page_of(draft, tmp_path, "<!-- -->") is None
     assert recorded() == ["law.html: is not HTML; save the page again, or import it as txt"]
 
 
