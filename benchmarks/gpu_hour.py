@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -50,15 +50,6 @@ _OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
 _SMALL = ("encoder.article_heads=2", "gnn.heads=2", "encoder.chunk_tokens=16", "encoder.max_tokens=32")
 
 
-@dataclass(frozen=True)
-class Item:
-    """A piece of work: a command, and the file that says that it is done."""
-
-    name: str
-    command: tuple[str, ...]
-    done: Path
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what is left within the time; return the number of items that failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -75,8 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         with _place(options) as (corpus, encoder, out, env):
             print(f"{corpus}, {encoder}; results in {out}", flush=True)
-            items = plan(corpus, encoder, out, dry=options.dry)
-            return work_off(items, seconds=3600 * options.hours, env={**os.environ, **_OFFLINE, **env})
+            commands = plan(corpus, encoder, out, dry=options.dry)
+            return work_off(commands, out, seconds=3600 * options.hours, env={**os.environ, **_OFFLINE, **env})
     except StatgraphError as error:
         print(f"Error: {error}", file=sys.stderr)
         return 1
@@ -142,43 +133,42 @@ def encoder_at_hand(named: str = "") -> str:
     return max(sizes, key=lambda name: (sizes[name], name), default=EMBEDDED_E5)
 
 
-def plan(corpus: Path, encoder: str, out: Path, *, dry: bool) -> list[Item]:
-    """Return all items in order of value."""
+def plan(corpus: Path, encoder: str, out: Path, *, dry: bool) -> dict[str, tuple[str, ...]]:
+    """Return the command of each item, in order of value."""
     python, tests = (sys.executable, "-m"), (REPO / "tests").rglob("test_*.py")
     marked = sorted(str(path) for path in tests if "pytest.mark.cuda" in path.read_text(encoding="utf-8"))
     bench = (*python, "benchmarks", "on_gpu", "--corpus", str(corpus), *["--quick"] * dry)
     places = ("--corpus", str(corpus), "--encoder", encoder, "--out", str(out), *["--dry"] * dry)
     trainings = {system: (*python, "benchmarks.gpu_hour", "--train", system, *places) for system in SYSTEMS}
-    commands = {"tests": (*python, "pytest", "-q", "-m", "cuda", *marked), "benchmarks": bench, **trainings}
-    return [Item(name, command, out / f"{name}.json") for name, command in commands.items()]
+    return {"tests": (*python, "pytest", "-q", "-m", "cuda", *marked), "benchmarks": bench, **trainings}
 
 
-def work_off(items: Sequence[Item], *, seconds: float, env: Mapping[str, str]) -> int:
-    """Run the items that are not done within so many seconds, each with a log beside its result; return how many
+def work_off(commands: Mapping[str, Sequence[str]], out: Path, *, seconds: float, env: Mapping[str, str]) -> int:
+    """Run the items that have no OUT/ITEM.json within so many seconds, each with a log beside it; return how many
     failed. One that is still running when the time is up is killed, and not counted."""
     end, failed = time.monotonic() + seconds, 0
-    for item in items:
-        if item.done.is_file():
-            print(f"{item.name}: done before ({item.done})", flush=True)
+    for name, command in commands.items():
+        done, log = out / f"{name}.json", out / f"{name}.log"
+        if done.is_file():
+            print(f"{name}: done before ({done})", flush=True)
             continue
-        left = end - time.monotonic()
-        if left <= 0:
-            print(f"{item.name}: no time left; run the same command again", flush=True)
+        start = time.monotonic()
+        if start >= end:
+            print(f"{name}: no time left; run the same command again", flush=True)
             continue
-        print(f"{item.name} ...", flush=True)
-        start, log = time.monotonic(), item.done.with_suffix(".log")
-        status = _status(item.command, log, left, env)
+        print(f"{name} ...", flush=True)
+        status = _status(command, log, end - start, env)
         took = time.monotonic() - start
         if status is None:
-            print(f"{item.name}: interrupted after {took:.0f} s; the same command goes on with it", flush=True)
+            print(f"{name}: interrupted after {took:.0f} s; the same command goes on with it", flush=True)
         elif status:
             failed += 1
-            print(f"{item.name}: failed after {took:.0f} s; {log} says why", flush=True)
+            print(f"{name}: failed after {took:.0f} s; {log} says why", flush=True)
         else:
-            if not item.done.is_file():
-                about = {"command": list(item.command), "seconds": round(took, 1), "commit": commit()}
-                write_json(item.done, {**about, "output": log.read_text(encoding="utf-8").splitlines()[-20:]})
-            print(f"{item.name}: done in {took:.0f} s", flush=True)
+            if not done.is_file():
+                about = {"command": list(command), "seconds": round(took, 1), "commit": commit()}
+                write_json(done, {**about, "output": log.read_text(encoding="utf-8").splitlines()[-20:]})
+            print(f"{name}: done in {took:.0f} s", flush=True)
     return failed
 
 

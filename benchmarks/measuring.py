@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from statgraph.errors import RunError
 from statgraph.law.records import Corpus
@@ -37,24 +38,19 @@ class Row:
         what: what is measured, on how much.
         against: the rival; empty where a figure is asked for outright.
         asked: the figure to reach; empty where none was.
-        reached: the figure as measured, or "not measured".
+        reached: the figure as measured.
         holds: whether it reaches what was asked; None where nothing was asked or measured.
         figures: the numbers behind it (seconds, bytes, counts), JSON values.
         note: what to know about it: what was tried, why it stops there.
     """
 
     what: str
-    against: str
-    asked: str
-    reached: str
-    holds: bool | None
+    against: str = ""
+    asked: str = ""
+    reached: str = "not measured"
+    holds: bool | None = None
     figures: dict = field(default_factory=dict)
     note: str = ""
-
-
-def not_measured(what: str, *, against: str, asked: str, why: str) -> Row:
-    """Return the row of what cannot be measured here."""
-    return Row(what, against, asked, "not measured", None, {}, why)
 
 
 @dataclass(frozen=True)
@@ -107,23 +103,24 @@ class Spread:
 
 
 def taking_turns(
-    works: Mapping[str, Callable[[], object]], *, rounds: int, warm_up: bool = True
+    works: Mapping[str, Callable[[Any], object]], cases: Sequence, *, warm_up: bool = True, pause_s: float = 0.0
 ) -> dict[str, list[float]]:
-    """Return the seconds of each work by round: A B C, A B C, ... Whatever else the machine does falls on all of them.
+    """Return the seconds of each work by case: A B C, A B C, ... Whatever else the machine does falls on all of them.
 
     Args:
-        works: what to time, by name.
-        rounds: how often each is timed.
-        warm_up: whether each runs once before, untimed.
+        works: what to time, by name; each takes a case.
+        cases: what they are given, or the numbers of the rounds.
+        warm_up: whether each does the first case before, untimed.
+        pause_s: how long to wait before each is timed.
     """
-    if warm_up:
-        for work in works.values():
-            work()
+    for work in works.values() if warm_up else ():
+        work(cases[0])
     seconds: dict[str, list[float]] = {name: [] for name in works}
-    for _ in range(rounds):
+    for case in cases:
         for name, work in works.items():
+            time.sleep(pause_s)
             start = time.perf_counter()
-            work()
+            work(case)
             seconds[name].append(time.perf_counter() - start)
     return seconds
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import platform
 import time
 from collections.abc import Iterable, Mapping
@@ -12,17 +13,16 @@ from pathlib import Path
 import torch
 
 from benchmarks.measuring import Row
-from statgraph.artifacts import read_json, write_json
+from statgraph.artifacts import read_json, write_json, write_text
 from statgraph.memory import peak_memory_mib
 from statgraph.runs.provenance import commit
+from tools.material import DOCS, table, with_tables
 
 FOLDER = Path(__file__).parent / "results"
 _PACKAGES = (
     "torch", "dgl", "faiss-cpu", "sentence-transformers", "torch-geometric", "onnxruntime", "lancedb", "haystack-ai"
 )  # fmt: skip
-DOCS = Path(__file__).parent.parent / "docs"
 PAGE, TOOLS_PAGE, TOOLS = DOCS / "performance.md", DOCS / "other-tools.md", "known_tools"
-BEGIN, END = "<!-- table: python -m benchmarks -->", "<!-- end of table -->"
 # Figure of a row -> its column and how it is written.
 _COLUMNS = {
     "S@1": ("S@1", "{:.1f}"), "S@3": ("S@3", "{:.1f}"), "R@100": ("R@100", "{:.1f}"),
@@ -53,36 +53,32 @@ def write_pages(names: Iterable[str]) -> None:
     them stays."""
     results = {name: read_json(path) for name in names if (path := FOLDER / f"{name}.json").is_file()}
     tools = results.pop(TOOLS, None)
-    written = {PAGE: table(results.values())} | ({TOOLS_PAGE: tools_table(tools)} if tools else {})
-    for page, text in written.items():
-        before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-        page.write_text(f"{before}{BEGIN}\n\n{text}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    write_text(PAGE, with_tables(PAGE, performance(results.values())))
+    if tools:
+        write_text(TOOLS_PAGE, with_tables(TOOLS_PAGE, tools_tables(tools)))
 
 
-def tools_table(result: Mapping) -> str:
-    """Return a Markdown table for each law of `known_tools`, a line a tool, and where they come from."""
+def tools_tables(result: Mapping) -> list[str]:
+    """Return a table for each law of `known_tools`, a line a tool, and where they come from."""
     lines: list[str] = []
-    law = None
-    for row in result["rows"]:
-        if row["what"] != law:
-            law = row["what"]
-            lines += [*[""] * bool(lines), f"**{law}**", ""]
-            lines += ["| | " + " | ".join(column for column, _ in _COLUMNS.values()) + " |"]
-            lines += ["| --- " + "| ---: " * len(_COLUMNS) + "|"]
-        figures = [written.format(row["figures"][name]) for name, (_, written) in _COLUMNS.items() if row["figures"]]
-        lines.append(
-            f"| {row['against']} | " + " | ".join(figures or [row["note"], *[""] * (len(_COLUMNS) - 1)]) + " |"
-        )
-    about = result["about"]
-    return "\n".join(
-        [*lines, "", f"`{about['command']}`: commit {about['commit']}, {about['date']}, {about['machine']}.", ""]
-    )
+    columns = ["", *(column for column, _ in _COLUMNS.values())]
+    for law, rows in itertools.groupby(result["rows"], key=lambda row: row["what"]):
+        cells = [[row["against"], *_figures(row)] for row in rows]
+        lines += [f"**{law}**", "", *table(columns, cells, numbers=range(1, len(columns))), ""]
+    return [*lines, f"{_source(result['about'])}."]
 
 
-def table(results: Iterable[Mapping]) -> str:
-    """Return the Markdown table of the results of some measures, and under it the notes of the rows that fall short or
-    were not measured, and where each comes from; `benchmarks/results/` has the notes of all rows."""
-    lines = ["| what | against | asked | reached | |", "| --- | --- | --- | --- | --- |"]
+def _figures(row: Mapping) -> list[str]:
+    """Return the cells of a tool's figures, or why there are none."""
+    if not row["figures"]:
+        return [row["note"], *[""] * (len(_COLUMNS) - 1)]
+    return [written.format(row["figures"][name]) for name, (_, written) in _COLUMNS.items()]
+
+
+def performance(results: Iterable[Mapping]) -> list[str]:
+    """Return the table of the results of some measures, and under it the notes of the rows that fall short or were not
+    measured, and where each comes from; `benchmarks/results/` has the notes of all rows."""
+    rows: list[tuple[str, ...]] = []
     notes, sources = [], []
     for result in results:
         for row in result["rows"]:
@@ -91,12 +87,14 @@ def table(results: Iterable[Mapping]) -> str:
                 if row["note"] not in notes:
                     notes.append(row["note"])
                 mark = f"{mark} ({notes.index(row['note']) + 1})".strip()
-            cells = (row["what"], row["against"], row["asked"], row["reached"], mark)
-            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-        about = result["about"]
-        sources.append(f"- `{about['command']}`: commit {about['commit']}, {about['date']}, {about['machine']}")
+            rows.append((row["what"], row["against"], row["asked"], row["reached"], mark))
+        sources.append(f"- {_source(result['about'])}")
     numbered = [f"{number}. {note}" for number, note in enumerate(notes, start=1)]
-    return "\n".join([*lines, "", *numbered, *([""] if numbered else []), *sources, ""])
+    return [*table(["what", "against", "asked", "reached", ""], rows), "", *numbered, *[""] * bool(notes), *sources]
+
+
+def _source(about: Mapping) -> str:
+    return f"`{about['command']}`: commit {about['commit']}, {about['date']}, {about['machine']}"
 
 
 def _version(package: str) -> str | None:

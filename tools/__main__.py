@@ -7,18 +7,17 @@ from pathlib import Path
 from statgraph.artifacts import write_text
 from statgraph.studies.table_files import markdown_beside
 from tools import fidelity_page, results_page
-from tools.pages import cli_page, notebook, public_sets_page
-
-DOCS = Path(__file__).parents[1] / "docs"
+from tools.material import DOCS, read_yaml, with_tables
+from tools.pages import cli_page, notebook, public_sets
 
 
 def pages() -> dict[Path, str]:
     """Return each page's path with its text."""
-    tables, public_sets, results = DOCS / "tables.md", DOCS / "public-sets.md", DOCS / "results"
+    tables, sets, results = DOCS / "tables.md", DOCS / "public-sets.md", DOCS / "results"
     return {
         DOCS / "cli.md": cli_page(),
-        public_sets: public_sets_page(public_sets.read_text(encoding="utf-8")),
-        DOCS / "fidelity.md": fidelity_page.page(fidelity_page.read_values()),
+        sets: with_tables(sets, public_sets()),
+        DOCS / "fidelity.md": fidelity_page.page(read_yaml(fidelity_page.VALUES)),
         DOCS / "tutorial.ipynb": notebook((DOCS / "tutorial.md").read_text(encoding="utf-8")),
         tables: results_page.page(tables.read_text(encoding="utf-8"), results),
         **{markdown_beside(path): results_page.table_page(path) for path in sorted(results.glob("*.json.gz"))},

@@ -26,6 +26,7 @@ from statgraph.retrieval.ranking.calibration import Calibration, Evidence, stand
 from statgraph.retrieval.search.ensemble_run import learnt_from, read_ensemble
 from statgraph.runs.run import RunFolder
 from statgraph.systems import calibrating
+from tools.material import table
 from tools.official_acts import small_laws
 
 _SAMPLE = Path(__file__).parents[1] / "data" / "sample"
@@ -160,7 +161,7 @@ def fit_default(acts: Path, others: Sequence[tuple[str, RunFolder, Corpus]]) -> 
     return laws
 
 
-def report(measured: Measured) -> str:
+def report(measured: Measured) -> list[str]:
     """Return the figures of a law as a row of a table."""
     best, labels = np.array([hits[0] for hits in measured.hits]), np.array([hits[0] for hits in measured.relevant])
     hits, relevant = np.concatenate(measured.hits), np.concatenate(measured.relevant)
@@ -175,7 +176,7 @@ def report(measured: Measured) -> str:
         best.mean(),
         labels.mean(),
     )
-    return f"| {measured.name} | {len(best)} | " + " | ".join(f"{figure:.3f}" for figure in figures) + " |"
+    return [measured.name, str(len(best)), *(f"{figure:.3f}" for figure in figures)]
 
 
 @click.command(help=__doc__)
@@ -189,8 +190,7 @@ def main(runs: tuple[str, ...], acts: Path | None, on_test: bool) -> None:
     pairs = [each.partition("=")[::2] for each in runs]
     named = [(Path(corpus).name, RunFolder.read(run), read_corpus(corpus)) for run, corpus in pairs]
     laws = [_of_run(*each, on_test=on_test) for each in named] if acts is None else fit_default(acts, named)
-    print(f"| {' | '.join(_COLUMNS)} |\n| --- |{' ---: |' * (len(_COLUMNS) - 1)}")
-    print("\n".join(map(report, laws)))
+    print("\n".join(table(_COLUMNS, map(report, laws), numbers=range(1, len(_COLUMNS)))))
 
 
 def _of_run(name: str, run: RunFolder, corpus: Corpus, *, on_test: bool) -> Measured:

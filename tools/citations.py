@@ -15,11 +15,11 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
-import yaml
 
 from statgraph.artifacts import write_text
 from statgraph.cli.main import run_command
@@ -29,14 +29,13 @@ from statgraph.law.citations.numbers import article_number
 from statgraph.law.citations.references import REFERENCES, ReferenceFinder
 from statgraph.law.records import REFERENCES_ELSEWHERE, Article
 from statgraph.law.titles import number_or_title
+from tools.material import DOCS, law_files, read_yaml, table, with_tables
 
 LABELS = Path(__file__).with_suffix(".yaml")
-PAGE = Path(__file__).parents[1] / "docs" / "citations.md"
-BEGIN, END = "<!-- tables: begin -->", "<!-- tables: end -->"
+PAGE = DOCS / "citations.md"
 ACTS = "law-formats"
 JUDGED = 40
 SEED = 0
-_NO_LAW = (".txt", ".json", ".py", ".md")
 _TARGET_NUMBER = re.compile(r"(?:artikel=|\bart[_-]?|/s(?:ection/)?|\bsection-)(?P<number>\d[\w.:%-]*)")
 
 Pair = tuple[str, str, str]  # a file, the number of an article in it, the number of one that it names
@@ -112,12 +111,9 @@ def read_act(folder: Path, name: str, language: str = "") -> ReadAct:
 
 def marked_acts(folder: Path) -> Iterator[ReadAct]:
     """Yield every act of the folder whose file can be read."""
-    for path in sorted((folder / ACTS).glob("*/*")):
-        if path.suffix not in _NO_LAW:
-            try:
-                yield read_act(folder, str(path.relative_to(folder)))
-            except StatgraphError:
-                continue
+    for path in law_files(folder / ACTS):
+        with suppress(StatgraphError):
+            yield read_act(folder, str(path.relative_to(folder)))
 
 
 def rows_listed(act: ReadAct, row: int, listed: str) -> set[int]:
@@ -192,20 +188,29 @@ def sample(pairs: Iterable[Pair]) -> list[Pair]:
 
 def tables(
     by_eye: Mapping[str, Counts], by_marks: Mapping[str, Counts], elsewhere: Mapping[str, Counter[str]], judged: Mapping
-) -> str:
+) -> list[str]:
     """Return the tables of the page."""
-    rows = [("language", "articles", "references", "found", "recall", "precision"), ("---",) * 6]
-    for language, of in by_eye.items():
-        shares = percent(of.both, of.truth), percent(of.both, of.found)
-        rows.append((language, of.articles, of.truth, of.found, *shares))
-    rows += [(), ("language", "marked", "found", "recall", "found, not marked", "of a sample, right"), ("---",) * 6]
-    for language, of in by_marks.items():
+
+    def right(of: Counts) -> str:
         verdicts = [verdict for pair in sample(of.beyond) if (verdict := judged.get("/".join(pair)))]
-        right = f"{verdicts.count('right')} of {len(verdicts)}" if verdicts else ""
-        rows.append((language, of.truth, of.both, percent(of.both, of.truth), len(of.beyond), right))
-    rows += [(), ("language", "marks to other acts", "number read", "as one of another act"), ("---",) * 4]
-    rows += [(language, read["marks"], read["read"], read["other"]) for language, read in elsewhere.items()]
-    return "\n".join(f"| {' | '.join(map(str, row))} |" if row else "" for row in rows)
+        return f"{verdicts.count('right')} of {len(verdicts)}" if verdicts else ""
+
+    read_by_eye = [
+        (language, of.articles, of.truth, of.found, percent(of.both, of.truth), percent(of.both, of.found))
+        for language, of in by_eye.items()
+    ]
+    marks = [
+        (language, of.truth, of.both, percent(of.both, of.truth), len(of.beyond), right(of))
+        for language, of in by_marks.items()
+    ]
+    others = [(language, read["marks"], read["read"], read["other"]) for language, read in elsewhere.items()]
+    return [
+        *table(["language", "articles", "references", "found", "recall", "precision"], read_by_eye),
+        "",
+        *table(["language", "marked", "found", "recall", "found, not marked", "of a sample, right"], marks),
+        "",
+        *table(["language", "marks to other acts", "number read", "as one of another act"], others),
+    ]
 
 
 @click.command(help=__doc__)
@@ -215,15 +220,14 @@ def main(folder: Path, language: str) -> None:
     """Measure, and write the tables or print the references of a language."""
     if not (folder / ACTS).is_dir():
         raise click.UsageError(f"{folder}: no folder '{ACTS}' in it; name the folder that holds the acts")
-    known = yaml.safe_load(LABELS.read_text(encoding="utf-8"))
+    known = read_yaml(LABELS)
     chosen = {name: files for name, files in known["labelled"].items() if language in ("", name)}
     by_eye = labelled(folder, chosen)
     by_marks, elsewhere = marked(marked_acts(folder))
     if not language:
-        text = tables(by_eye, by_marks, elsewhere, known.get("judged", {}))
-        print(text)
-        before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-        write_text(PAGE, f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}")
+        lines = tables(by_eye, by_marks, elsewhere, known.get("judged", {}))
+        print("\n".join(lines))
+        write_text(PAGE, with_tables(PAGE, lines))
         return
     for counts in (by_eye, by_marks):
         listed = counts.get(language, Counts())

@@ -3,7 +3,7 @@
     python -m tools.corpora bundestag/gesetze=GITDIR LawRefBook/Laws=GITDIR ...
 
 GITDIR is the git directory of a clone; `tools/corpora.yaml` says which files of it are read, and how a line begins that
-is an article's. Writes docs/repositories.md.
+is an article's. Writes the table of docs/repositories.md.
 """
 
 from __future__ import annotations
@@ -18,23 +18,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
-import yaml
 
 from statgraph.artifacts import write_text
 from statgraph.errors import StatgraphError
 from statgraph.formats.importing import About, draft_source
 from statgraph.law.draft import Draft, Reading
 from statgraph.law.records import Article
+from tools.material import DOCS, read_yaml, table, with_tables
 
-PAGE = Path(__file__).parents[1] / "docs" / "repositories.md"
+PAGE = DOCS / "repositories.md"
 REPOSITORIES = Path(__file__).with_suffix(".yaml")
-_CUT = 0.7  # of the words of an article in the file; with fewer it is cut
+_CUT = 0.7  # of the words of an article in the file; with fewer it is cut, says the page too
 _MIN_WORDS = 3  # of an article that is counted: others are repealed, or a title
 _WORD = re.compile(r"[\u3040-\u9fff]|\w+")
 _COLUMNS = (
     "repository", "files", "without articles", "words", "in articles", "left out", "lost", "counted", "found",
     "missing", "cut", "false",
 )  # fmt: skip
+_SHARES = ("in articles", "left out", "lost")  # of the words
 
 
 @dataclass
@@ -47,17 +48,8 @@ class Result:
 
     def row(self, name: str) -> list[str]:
         """Return the cells of its row."""
-        counts = self.counts
-        shares = [f"{100 * counts[key] / max(1, counts['words']):.2f} %" for key in ("kept", "left out", "lost")]
-        others = [f"{counts[key]:,}" for key in ("counted", "found", "missing", "cut", "false")]
-        return [
-            name,
-            f"{counts['files']:,}",
-            f"{counts['without articles']:,}",
-            f"{counts['words']:,}",
-            *shares,
-            *others,
-        ]
+        shares = {key: f"{100 * self.counts[key] / max(1, self.counts['words']):.2f} %" for key in _SHARES}
+        return [name, *(shares.get(key, f"{self.counts[key]:,}") for key in _COLUMNS[1:])]
 
 
 def sections(text: str, article: re.Pattern[str], end: re.Pattern[str]) -> Iterator[tuple[str, int]]:
@@ -80,7 +72,7 @@ def sections(text: str, article: re.Pattern[str], end: re.Pattern[str]) -> Itera
 def compare(result: Result, name: str, draft: Draft, text: str, counted: Iterable[tuple[str, int]]) -> None:
     """Count what became of a file's words, and of its articles by an independent count."""
     counts, balance = result.counts, draft.balance
-    counts.update({"words": balance.words, "kept": balance.kept, "lost": balance.words_lost})
+    counts.update({"words": balance.words, "in articles": balance.kept, "lost": balance.words_lost})
     counts["left out"] += balance.left_out.total()
     result.left_out.update(balance.left_out)
     articles = draft.drafted_articles()
@@ -146,33 +138,18 @@ def _git(git_dir: Path, *arguments: str) -> str:
     return subprocess.run(command, check=True, capture_output=True).stdout.decode("utf-8", errors="replace")
 
 
-def page(results: Mapping[str, Result], commits: Mapping[str, str], about: Mapping[str, Mapping[str, object]]) -> str:
-    """Return the text of the page."""
-    rows = [_COLUMNS, ["---"] * len(_COLUMNS), *(result.row(name) for name, result in results.items())]
-    read = [
-        f"- [{name}](https://github.com/{name}) at {commits[name][:8]}: {about[name]['about']}, one of "
-        f"{about[name]['every']} files. Left out are "
-        + ", ".join(f"{count:,} words as {rule}" for rule, count in result.left_out.most_common()) + "."
-        for name, result in results.items()
-    ]  # fmt: skip
-    return "\n".join(
-        [
-            "# Laws of public repositories",
-            "",
-            "What `statgraph import md` makes of laws as others publish them. An independent count takes the lines",
-            "that begin an article there (`tools/corpora.yaml`) and the words below them. An article is *missing* if",
-            f"no article has its number, *cut* if it has less than {_CUT:.0%} of those words, *false* if its number",
-            "stands nowhere in the file. Words are *lost* if they are in no article, in no heading, and left out by",
-            "no rule.",
-            "",
-            *(f"| {' | '.join(row)} |" for row in rows),
-            "",
-            *read,
-            "",
-            "`python -m tools.corpora NAME=GITDIR ...` writes this page.",
-            "",
-        ]
-    )
+def tables(
+    results: Mapping[str, Result], commits: Mapping[str, str], about: Mapping[str, Mapping[str, object]]
+) -> list[str]:
+    """Return the table of the repositories, and which files were read and what was left out of them."""
+    lines = [*table(_COLUMNS, [result.row(name) for name, result in results.items()]), ""]
+    for name, result in results.items():
+        left_out = ", ".join(f"{count:,} words as {rule}" for rule, count in result.left_out.most_common())
+        lines.append(
+            f"- [{name}](https://github.com/{name}) at {commits[name][:8]}: {about[name]['about']}, one of "
+            f"{about[name]['every']} files. Left out are {left_out}."
+        )
+    return lines
 
 
 @click.command(help=__doc__)
@@ -180,7 +157,7 @@ def page(results: Mapping[str, Result], commits: Mapping[str, str], about: Mappi
 @click.option("--examples", default=0, help="Print so many of the articles that are missing, cut or false.")
 def main(repositories: tuple[str, ...], examples: int) -> None:
     """Import the repositories and write the page."""
-    about = yaml.safe_load(REPOSITORIES.read_text(encoding="utf-8"))
+    about = read_yaml(REPOSITORIES)
     folders = {name: Path(git_dir) for name, _, git_dir in (given.partition("=") for given in repositories)}
     if unknown := set(folders) - set(about):
         raise click.UsageError(f"{min(unknown)}: not in {REPOSITORIES.name}; add it there")
@@ -188,7 +165,7 @@ def main(repositories: tuple[str, ...], examples: int) -> None:
     for result in results.values():
         click.echo("\n".join(result.examples[:examples]), nl=bool(examples))
     commits = {name: _git(git_dir, "rev-parse", "HEAD") for name, git_dir in folders.items()}
-    write_text(PAGE, page(results, commits, about))
+    write_text(PAGE, with_tables(PAGE, tables(results, commits, about)))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from statgraph.config import RunConfig
 from statgraph.systems.presets import resolve_config
+from tools.material import table
 
 VALUES = Path(__file__).with_name("fidelity.yaml")
 # What resolves to each regime, whatever the machine. A hub name is not fetched to be named.
@@ -42,15 +43,8 @@ Neither has been trained on BSARD. "Settled" is what the paper leaves open and t
 """
 
 
-def read_values() -> dict:
-    """Return the papers' values and the reasons, as the YAML file holds them."""
-    import yaml
-
-    return yaml.safe_load(VALUES.read_text(encoding="utf-8"))
-
-
 def page(values: Mapping) -> str:
-    """Return docs/fidelity.md for the values of `read_values`.
+    """Return docs/fidelity.md for the papers' values and the reasons, as the YAML file holds them.
 
     Raises:
         ValueError: if a preset differs from a paper without a reason, or a reason is given where it does not.
@@ -105,14 +99,9 @@ def _table(part: Mapping, reasons: _Reasons) -> Iterator[str]:
         else:
             if "setting" not in row:  # words, often many: once, where they hold for every regime
                 cells[1:] = ["same" if cell == cells[0] else cell for cell in cells[1:]]
-            rows.append("| " + " | ".join([what, said, *cells]) + " |")
+            rows.append([what, said, *cells])
     if rows:
-        yield from (
-            "| what | the paper says | " + " | ".join(REGIMES) + " |",
-            "| --- | --- |" + " --- |" * len(REGIMES),
-            *rows,
-            "",
-        )
+        yield from (*table(["what", "the paper says", *REGIMES], rows), "")
     if agreed:
         yield from (f"**As in the paper, in every regime.** {'; '.join(agreed)}.", "")
     if left_open:
@@ -124,7 +113,7 @@ def _code(rows: Sequence[Mapping]) -> Iterator[str]:
     if not rows:
         return
     configs = [resolve_config("gdsr", ("device=cpu", f"regime={regime}")) for regime in ("paper", "paper-code")]
-    yield from (_CODE, "| what | where | the code | the paper | `paper` | `paper-code` |", "| --- |" + " --- |" * 5)
+    written = []
     for row in rows:
         ours = [row.get("ours", ""), row.get("follows", "not reproduced" if "ours" in row else "")]
         if "setting" in row:
@@ -133,8 +122,9 @@ def _code(rows: Sequence[Mapping]) -> Iterator[str]:
                 raise ValueError(f"gdsr, paper-code: {row['setting']} is {ours[1]}, the code's {row['is']}")
         setting = f" (`{row['setting']}`)" if "setting" in row else ""
         code = row.get("code", _words(row.get("is")))
-        yield "| " + " | ".join([row["what"] + setting, f"`{row['file']}`", code, _words(row["paper"]), *ours]) + " |"
-    yield ""
+        written.append([row["what"] + setting, f"`{row['file']}`", code, _words(row["paper"]), *ours])
+    columns = ["what", "where", "the code", "the paper", "`paper`", "`paper-code`"]
+    yield from (_CODE, *table(columns, written), "")
 
 
 def _cell(row: Mapping, regime: str, config: RunConfig, reasons: _Reasons) -> str:

@@ -14,7 +14,6 @@ from functools import cache
 from pathlib import Path
 
 import click
-import yaml
 
 from statgraph.cli.main import run_command
 from statgraph.law.records import Corpus
@@ -23,6 +22,8 @@ from statgraph.retrieval.search.ensemble_run import learnt_from
 from statgraph.retrieval.search.evaluating import split_metrics
 from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs.run import RunFolder
+from statgraph.studies.rendering import line
+from tools.material import read_yaml, table
 
 _STORY = 8  # sentences
 # How people type what they write.
@@ -38,7 +39,7 @@ _METRICS = ("S@1", "S@3", "MRR@10", "mAP", "R@10")
 
 @cache
 def _parts() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    return yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+    return read_yaml(Path(__file__).with_suffix(".yaml"))
 
 
 def has_letters(language: str) -> bool:
@@ -69,7 +70,7 @@ def in_letters(corpus: Corpus, typed: Callable[[str], str] = str) -> Corpus:
 @click.argument("runs", metavar="RUN=CORPUS...", nargs=-1, required=True)
 def main(runs: tuple[str, ...]) -> None:
     """Measure runs on questions and on letters."""
-    print(f"| law | questions | {' | '.join(_METRICS)} |\n| --- | --- |{' ---: |' * len(_METRICS)}")
+    print("\n".join(table(["law", "questions", *_METRICS], [], numbers=range(2, 2 + len(_METRICS)))))
     for text in runs:
         folder, _, name = text.partition("=")
         corpus = read_corpus(Path(name))
@@ -80,8 +81,8 @@ def main(runs: tuple[str, ...]) -> None:
         letters = {kind: in_letters(corpus, typed) for kind, typed in TYPED.items()}
         for kind, asked in {"as they stand": corpus, **letters}.items():
             metrics = split_metrics(retriever, asked, split).metrics
-            figures = " | ".join(f"{100 * metrics[metric].mean():.1f}" for metric in _METRICS)
-            print(f"| {corpus.name}, {split} | {len(metrics)}, {kind} | {figures} |", flush=True)
+            figures = [f"{100 * metrics[metric].mean():.1f}" for metric in _METRICS]
+            print(line([f"{corpus.name}, {split}", f"{len(metrics)}, {kind}", *figures]), flush=True)
 
 
 if __name__ == "__main__":

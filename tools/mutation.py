@@ -7,7 +7,6 @@ Of each target N mutants are tried, drawn with a seed. Prints the survivors; the
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -16,6 +15,8 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+
+import click
 
 REPO = Path(__file__).parents[1]
 SLOWEST, LEAST_TIMEOUT_S = 5.0, 30.0  # a mutant that takes this many times the tests' own time has been noticed
@@ -69,13 +70,15 @@ def survivors(name: str, *, most: int, seed: int) -> list[str]:
     return [f"{name}: {len(survived)} of {len(drawn)} survived", *((result.diff or "").strip() for result in survived)]
 
 
+@click.command(help=__doc__)
+@click.argument("targets", nargs=-1, type=click.Choice(list(TARGETS)))
+@click.option("--most", metavar="N", default=60, show_default=True, help="Most mutants of a target.")
+@click.option("--seed", metavar="N", default=0, show_default=True, help="Seed of the draw.")
+def main(targets: tuple[str, ...], most: int, seed: int) -> None:
+    """Print the survivors of some targets, or of all."""
+    for target in targets or TARGETS:
+        print("\n\n".join(survivors(target, most=most, seed=seed)), flush=True)
+
+
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {', '.join(TARGETS)}; default: all")
-    parser.add_argument("--most", metavar="N", type=int, default=60, help="most mutants of a target (default: 60)")
-    parser.add_argument("--seed", metavar="N", type=int, default=0, help="seed of the draw (default: 0)")
-    options = parser.parse_args()
-    if unknown := {*options.targets} - {*TARGETS}:
-        parser.error(f"no target '{min(unknown)}'; choose from {', '.join(TARGETS)}")
-    for target in options.targets or TARGETS:
-        print("\n\n".join(survivors(target, most=options.most, seed=options.seed)), flush=True)
+    main()

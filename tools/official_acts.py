@@ -3,7 +3,7 @@
     python -m tools.official_acts FOLDER [--only WORD]
 
 FOLDER holds the acts' files, which are not part of the project; official_acts.yaml names them and has the questions.
-Writes docs/official-acts.md.
+Writes the table of docs/official-acts.md.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from pathlib import Path
 from typing import Any
 
 import click
-import yaml
 
 from statgraph import Corpus, import_corpus, train
 from statgraph.artifacts import write_text
 from statgraph.cli.main import run_command
 from statgraph.law.records import Question
 from statgraph.retrieval.search.hits import Hit
+from tools.material import DOCS, read_yaml, table, with_tables
 
 QUESTIONS = Path(__file__).with_suffix(".yaml")
 _LAWS = Path(__file__).parents[1] / "tests" / "laws"
 _WRITTEN = "household-services", "vereine"
-PAGE = Path(__file__).parents[1] / "docs" / "official-acts.md"
+PAGE = DOCS / "official-acts.md"
 SHOWN = 3
 SYSTEMS = ("bm25", "ensemble")
 
@@ -49,15 +49,12 @@ def ranks(corpus: Corpus, system: str, questions: Sequence[tuple[str, Sequence[s
 
 
 def measured(entry: Mapping[str, Any], folder: Path) -> tuple[list[str], dict[str, list[int]]]:
-    """Return the cells of an act's row, and the ranks by system."""
+    """Return an act's name, language and number of articles, and the ranks by system."""
     corpus = import_corpus(folder / entry["file"], "xml")
-    cells, by_system = [entry["act"], corpus.language, f"{len(corpus.articles):,}"], {}
     with tempfile.TemporaryDirectory(prefix="statgraph-acts-") as runs:
-        for system in SYSTEMS:
-            by_system[system] = ranks(corpus, system, entry["questions"], Path(runs) / system)
-    cells += [cell(by_system[system]) for system in SYSTEMS]
-    print(f"{entry['act']}: {by_system}", flush=True)
-    return cells, by_system
+        found = {system: ranks(corpus, system, entry["questions"], Path(runs) / system) for system in SYSTEMS}
+    print(f"{entry['act']}: {found}", flush=True)
+    return [entry["act"], corpus.language, f"{len(corpus.articles):,}"], found
 
 
 def cell(found: Sequence[int]) -> str:
@@ -65,24 +62,12 @@ def cell(found: Sequence[int]) -> str:
     return f"{found.count(1)} / {sum(1 <= rank <= SHOWN for rank in found)}"
 
 
-def page(rows: Sequence[Sequence[str]], ranks_by_system: Mapping[str, list[int]]) -> str:
-    """Return the table of all acts with its totals."""
-    asked = len(ranks_by_system[SYSTEMS[0]])
-    totals = ["together", "", "", *(f"{cell(ranks_by_system[system])} of {asked}" for system in SYSTEMS)]
-    lines = [
-        "# Ten acts in their official formats",
-        "",
-        "Each imported by `statgraph import`, trained without a question, asked eight questions that were written",
-        "before anything was searched (`tools/official_acts.yaml`): answers first / among the first three. Seed 0.",
-        "",
-        "| act | language | articles | BM25 | ensemble |",
-        "| --- | --- | --- | --- | --- |",
-        *(f"| {' | '.join(row)} |" for row in [*rows, totals]),
-        "",
-        "[What was tried](tried.md) to raise it: passages, vectors of rubrics, feedback.",
-        "`python -m tools.official_acts` writes this page.",
-    ]
-    return "\n".join(lines) + "\n"
+def act_table(acts: Sequence[tuple[list[str], dict[str, list[int]]]]) -> list[str]:
+    """Return the table of what was measured of the acts, with its totals."""
+    rows = [[*cells, *map(cell, found.values())] for cells, found in acts]
+    together = [[rank for _, found in acts for rank in found[system]] for system in SYSTEMS]
+    totals = ["together", "", "", *(f"{cell(found)} of {len(found)}" for found in together)]
+    return table(["act", "language", "articles", "BM25", "ensemble"], [*rows, totals])
 
 
 def small_laws(acts: Path) -> Iterator[Corpus]:
@@ -96,9 +81,9 @@ def small_laws(acts: Path) -> Iterator[Corpus]:
         law = import_corpus(_LAWS / name, "jsonl")
         yield replace(law, questions=tuple(replace(question, split="dev") for question in law.questions))
     official = _LAWS / "official_acts"
-    for name, asked in yaml.safe_load((official / "questions.yaml").read_text(encoding="utf-8")).items():
+    for name, asked in read_yaml(official / "questions.yaml").items():
         yield _with_questions(import_corpus(official / f"{name}.xml"), asked)
-    for entry in yaml.safe_load(QUESTIONS.read_text(encoding="utf-8")):
+    for entry in read_yaml(QUESTIONS):
         yield _with_questions(import_corpus(acts / entry["file"], "xml"), entry["questions"])
 
 
@@ -120,18 +105,10 @@ def _with_questions(law: Corpus, asked: Sequence[tuple[str, Sequence[str]]]) -> 
 @click.option("--only", default="", help="Acts whose name holds this word; nothing is written then.")
 def main(folder: Path, only: str) -> None:
     """Measure every act and write the page."""
-    acts = yaml.safe_load(QUESTIONS.read_text(encoding="utf-8"))
-    chosen = [entry for entry in acts if only in entry["act"]]
-    rows, ranks_by_system = [], {system: [] for system in SYSTEMS}
-    for entry in chosen:
-        row, found = measured(entry, folder)
-        rows.append(row)
-        for system in SYSTEMS:
-            ranks_by_system[system] += found[system]
-    text = page(rows, ranks_by_system)
-    print(text)
+    acts = act_table([measured(entry, folder) for entry in read_yaml(QUESTIONS) if only in entry["act"]])
+    print("\n".join(acts))
     if not only:
-        write_text(PAGE, text)
+        write_text(PAGE, with_tables(PAGE, acts))
 
 
 if __name__ == "__main__":

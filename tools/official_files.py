@@ -3,7 +3,7 @@
     python -m tools.official_files FOLDER
 
 FOLDER holds a folder for each format, with a README.txt that has an independent count of each file's articles. Writes
-docs/official-files.md.
+the table of docs/official-files.md.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from statgraph.formats.acts.profile import fitting_profile
 from statgraph.formats.acts.reader import ActReader, root_of
 from statgraph.formats.importing import import_corpus
 from statgraph.law.records import Article
+from tools.material import DOCS, law_files, table, with_tables
 
-PAGE = Path(__file__).parents[1] / "docs" / "official-files.md"
+PAGE = DOCS / "official-files.md"
 _COUNTS = re.compile(r"'?(articles(?:_main|_annex)?|article titles|unit_arti|unit_para)'?[: ]+(\d+)")
-_NO_LAW = (".txt", ".json", ".py", ".md")
 _COLUMNS = (
     "format", "file", "counted", "found", "without text", "quoted", "headings", "references", "resolved", "seconds",
     "as text", "as text, cut",
@@ -101,40 +101,22 @@ def row_of(document: Document, path: Path, readme: str) -> list[str]:
 
 def rows(folder: Path) -> Iterator[list[str]]:
     """Yield the row of each file of law below a folder."""
-    for path in sorted(folder.glob("*/*")):
-        if path.suffix not in _NO_LAW:
-            readme = (path.parent / "README.txt").read_text(encoding="utf-8")
-            for document in documents(path):
-                yield row_of(document, path, readme)
+    for path in law_files(folder):
+        readme = (path.parent / "README.txt").read_text(encoding="utf-8")
+        for document in documents(path):
+            yield row_of(document, path, readme)
 
 
 @click.command(help=__doc__)
 @click.argument("folder", type=click.Path(path_type=Path))
 def main(folder: Path) -> None:
     """Read every file and write the page."""
-    table = list(rows(folder))
-    if not table:
+    files = list(rows(folder))
+    if not files:
         raise click.UsageError(f"{folder}: no folder of a format in it; name the folder that holds them")
     mebibytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    text = "\n".join(
-        [
-            "# What is found in files of official formats",
-            "",
-            "Counted: articles by an independent count of elements, with repealed ones, annexes behind the plus.",
-            "Found: articles with a text; an annex without articles is one. References: in the text; resolved: the",
-            "other articles of the file that they lead to. Seconds: reading, on one of two cores. As text: articles",
-            "that `statgraph import txt` finds when the articles are written as plain text, and when its lines are cut",
-            "at a margin.",
-            "",
-            f"| {' | '.join(_COLUMNS)} |",
-            f"|{' --- |' * len(_COLUMNS)}",
-            *(f"| {' | '.join(row)} |" for row in table),
-            "",
-            f"All files, one after another, took {mebibytes:,.0f} MiB at most.",
-            "`python -m tools.official_files` writes this page.",
-        ]
-    )
-    write_text(PAGE, text + "\n")
+    memory = f"All files, one after another, took {mebibytes:,.0f} MiB at most."
+    write_text(PAGE, with_tables(PAGE, [*table(_COLUMNS, files), "", memory]))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Pages of docs/ that follow from the package or from another page: cli.md, public-sets.md, tutorial.ipynb."""
+"""Pages of docs/ that follow from the package or another page: cli.md, public-sets.md's table, tutorial.ipynb."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import click
 from statgraph.cli.main import COMMANDS, cli
 from statgraph.cli.options import settings_page
 from statgraph.formats.catalogue.catalogue import CATALOGUE
+from tools.material import table
 
 COLUMNS = 100
 _OPENING = """# The command line
@@ -18,7 +19,6 @@ _OPENING = """# The command line
 The `--help` of each command, and the [settings](#settings) of a run. Generated
 by `make docs`: edit the commands in `statgraph/cli/`, not this file.
 """
-_HEAD = "| name | law and questions | language | articles | questions | licence | terms |"
 _EXAMPLE = re.compile(r"^```python\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 _ABOUT = {"nbformat": 4, "nbformat_minor": 5, "metadata": {"language_info": {"name": "python"}}}
 
@@ -28,22 +28,14 @@ def cli_page() -> str:
     return "\n".join([_OPENING, *_sections(), _text("Settings", settings_page(COLUMNS).rstrip())])
 
 
-def public_sets_page(text: str) -> str:
-    """Return the page with the table as the catalogue has it.
-
-    Raises:
-        ValueError: if the page has no such table.
-    """
-    before, head, after = text.partition(_HEAD)
-    if not head:
-        raise ValueError(f"docs/public-sets.md: no table '{_HEAD}'; put its first line where it belongs")
-    cells = (
+def public_sets() -> list[str]:
+    """Return the table of the catalogue."""
+    rows = (
         (f"`{name}`", of.title, of.language, f"{of.articles:,}", f"{of.questions:,}", of.licence.name, of.licence.terms)
         for name, of in CATALOGUE.items()
     )
-    rows = [f"| {' | '.join(row)} |" for row in cells]
-    rest = after[after.index("\n\n") :]
-    return "\n".join([f"{before}{head}", "| --- | --- | --- | ---: | ---: | --- | --- |", *rows]) + rest
+    columns = ["name", "law and questions", "language", "articles", "questions", "licence", "terms"]
+    return table(columns, rows, numbers=(3, 4))
 
 
 def notebook(page: str) -> str:

@@ -9,7 +9,6 @@ line prints how.
 
 from __future__ import annotations
 
-import argparse
 import datetime
 import re
 import shutil
@@ -19,6 +18,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import click
+
 REPO = Path(__file__).parents[1]
 CHANGELOG, PACKAGE = "CHANGELOG.md", "statgraph/_version.py"
 _VERSION = re.compile(r'^__version__ = "[^"]*"$', re.MULTILINE)
@@ -26,7 +27,7 @@ _UNRELEASED = re.compile(r"^## \[Unreleased\]\n(.*?)(?=^## \[|\Z)", re.MULTILINE
 _RELEASED = re.compile(r"^## \[(\d+)\.(\d+)\.(\d+)\]", re.MULTILINE)
 
 
-class ReleaseError(Exception):
+class ReleaseError(click.ClickException):
     """What stands in the way of a release, in a line."""
 
 
@@ -109,22 +110,16 @@ def _run(*command: object, cwd: Path) -> str:
     return done.stdout.strip()
 
 
-def main() -> int:
-    """Release the version that was named; return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("version", metavar="VERSION", help="X.Y.Z")
-    parser.add_argument("--dry-run", action="store_true", help="build and check, but neither commit nor tag")
-    given = parser.parse_args()
-    try:
-        print(release(REPO, given.version, date=datetime.date.today().isoformat(), dry_run=given.dry_run))
-    except ReleaseError as error:
-        print(f"Error: {error}", file=sys.stderr)
-        return 1
-    print(f"dist/{given.version}/ has what was built, and NOTES.md.")
-    if not given.dry_run:
-        print(f"Then: git push --follow-tags; python -m twine upload dist/{given.version}/statgraph*")
-    return 0
+@click.command(help=__doc__)
+@click.argument("version")
+@click.option("--dry-run", is_flag=True, help="Build and check, but neither commit nor tag.")
+def main(version: str, dry_run: bool) -> None:
+    """Release the version X.Y.Z."""
+    print(release(REPO, version, date=datetime.date.today().isoformat(), dry_run=dry_run))
+    print(f"dist/{version}/ has what was built, and NOTES.md.")
+    if not dry_run:
+        print(f"Then: git push --follow-tags; python -m twine upload dist/{version}/statgraph*")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -10,13 +10,14 @@ from statgraph.evaluation.metrics import QuestionMetrics
 from statgraph.evaluation.significance import SIGNIFICANCE_LEVEL, Comparison, Estimate, adjusted_p_values
 from statgraph.retrieval.search.evaluating import SplitMetrics
 from statgraph.studies.analyses import LINES
-from statgraph.studies.rendering import PAPER, header, line, main_table, opening, table_text
+from statgraph.studies.rendering import PAPER, main_table, opening, table_text
 from statgraph.studies.spec import TableSpec
 from statgraph.studies.store import RunResult
 from statgraph.studies.summary import ALL, RowSummary, SeedSummary
 from statgraph.studies.table_files import about_of, read_values, spec_of
+from tools.material import table
 
-_FIGURES, _DIFFERENCES = _TABLES = "| row | seeds |", "| row | against |"
+_TABLE = re.compile(r"^\| row \| (seeds|against) \|.*(?:\n\|.*)*", re.MULTILINE)
 _LINK = re.compile(r"\(results/([\w-]+)\.md\)")
 _COUNT = re.compile(r"\d+ distinct comparisons")
 _LEAST_P = 0.001  # as printed
@@ -33,31 +34,25 @@ def page(text: str, folder: Path) -> str:
         ValueError: if a table has no link below it.
         RunError: if a file cannot be read.
     """
-    lines = text.splitlines()
-    linked = {number: _linked_below(lines[number:]) for number, row in enumerate(lines) if row.startswith(_TABLES)}
-    tables = {name: _saved_table(read_values(folder / f"{name}.json.gz")) for name in dict.fromkeys(linked.values())}
+    names = dict.fromkeys(map(_linked_below, _TABLE.finditer(text)))
+    tables = {name: _saved_table(read_values(folder / f"{name}.json.gz")) for name in names}
     p_values = {}
     for _, rows in tables.values():
         for stratum, metric, comparison in _comparisons(rows):
             p_values.setdefault(_test_of(stratum, metric, comparison), comparison.p_value)
     q_values = dict(zip(p_values, adjusted_p_values(list(p_values.values())), strict=True))
-    written: list[str] = []
-    inside = False
-    for number, row in enumerate(lines):
-        inside = inside and row.startswith("|")
-        if number in linked:
-            spec, rows = tables[linked[number]]
-            written += _differences(rows, q_values) if row.startswith(_DIFFERENCES) else _figures(spec, rows)
-            inside = True
-        elif not inside:
-            written.append(row)
-    return _COUNT.sub(f"{len(p_values)} distinct comparisons", "\n".join(written) + "\n")
+
+    def as_saved(old: re.Match[str]) -> str:
+        spec, rows = tables[_linked_below(old)]
+        return "\n".join(_differences(rows, q_values) if old[1] == "against" else _figures(spec, rows))
+
+    return _COUNT.sub(f"{len(p_values)} distinct comparisons", _TABLE.sub(as_saved, text))
 
 
-def _linked_below(lines: Sequence[str]) -> str:
-    link = _LINK.search("\n".join(lines))
+def _linked_below(old: re.Match[str]) -> str:
+    link = _LINK.search(old.string, old.end())
     if link is None:
-        raise ValueError(f"'{lines[0]}': no link to a file of results/ below this table")
+        raise ValueError(f"'{old[0].splitlines()[0]}': no link to a file of results/ below this table")
     return link[1]
 
 
@@ -131,16 +126,20 @@ def _figures(spec: TableSpec, rows: Sequence[RowSummary]) -> list[str]:
 
 def _differences(rows: Sequence[RowSummary], q_values: Mapping[tuple, float]) -> list[str]:
     compared = [row for row in rows if ALL in row.differences]
-    lines = header(["row", "against", *compared[0].differences[ALL]])
     deviations = {row.spec.name: row.strata[ALL] for row in rows}
-    for row in compared:
-        cells = []
-        for metric, comparison in row.differences[ALL].items():
-            values = [deviations.get(name, {}).get(metric) for name in (row.spec.name, row.against)]
-            seeds_sd = max((value.sd or 0.0 for value in values if value), default=0.0)
-            cells.append(_difference(comparison, q_values[_test_of(ALL, metric, comparison)], seeds_sd))
-        lines.append(line([row.spec.name, row.against, *cells]))
-    return lines
+
+    def cell(row: RowSummary, metric: str, comparison: Comparison) -> str:
+        values = [deviations.get(name, {}).get(metric) for name in (row.spec.name, row.against)]
+        seeds_sd = max((value.sd or 0.0 for value in values if value), default=0.0)
+        return _difference(comparison, q_values[_test_of(ALL, metric, comparison)], seeds_sd)
+
+    return table(
+        ["row", "against", *compared[0].differences[ALL]],
+        [
+            [row.spec.name, row.against, *(cell(row, *each) for each in row.differences[ALL].items())]
+            for row in compared
+        ],
+    )
 
 
 def _difference(comparison: Comparison, q_value: float, seeds_sd: float) -> str:

@@ -48,7 +48,7 @@ def rows_on(corpus: Corpus, device: torch.device, *, rounds: int) -> list[Row]:
     if device.type == "cpu":
         works[DGL] = _dgl(graph, nodes, gradient)
     with reproducible_sums(device):  # as training runs
-        seconds = taking_turns(works, rounds=rounds)
+        seconds = taking_turns(works, range(rounds))
     place = "" if device.type == "cpu" else " on a GPU"
     scale = f"{corpus.name}: {block.n_inputs:,} nodes, {len(block.sources):,} edges, {WIDTH} wide, {HEADS} heads"
     rows = []
@@ -64,10 +64,10 @@ def rows_on(corpus: Corpus, device: torch.device, *, rounds: int) -> list[Row]:
 
 def _there_and_back(
     forward: Callable[[], torch.Tensor], layer: torch.nn.Module, nodes: torch.Tensor, gradient: torch.Tensor
-) -> Callable[[], None]:
-    """Return a function that runs a layer forward and backward, with new gradients, its input's included."""
+) -> Callable[[int], None]:
+    """Return a function of a round that runs a layer forward and backward, with new gradients, its input's included."""
 
-    def run() -> None:
+    def run(_: int) -> None:
         layer.zero_grad()
         nodes.grad = None
         forward().backward(gradient)
@@ -77,7 +77,7 @@ def _there_and_back(
     return run
 
 
-def _pyg(block: Block, n_types: int, nodes: torch.Tensor, gradient: torch.Tensor) -> Callable[[], None]:
+def _pyg(block: Block, n_types: int, nodes: torch.Tensor, gradient: torch.Tensor) -> Callable[[int], None]:
     from torch_geometric.nn import GATv2Conv
 
     layer = GATv2Conv(WIDTH, WIDTH // HEADS, heads=HEADS, edge_dim=WIDTH, add_self_loops=False)
@@ -89,7 +89,7 @@ def _pyg(block: Block, n_types: int, nodes: torch.Tensor, gradient: torch.Tensor
     return _there_and_back(lambda: layer(nodes, edges, layer.edge_embeddings(types)), layer, nodes, gradient)
 
 
-def _dgl(graph: LegalGraph, nodes: torch.Tensor, gradient: torch.Tensor) -> Callable[[], None]:
+def _dgl(graph: LegalGraph, nodes: torch.Tensor, gradient: torch.Tensor) -> Callable[[int], None]:
     convolutions = load_dgl().nn.pytorch
     of_relation = {
         name: convolutions.GATv2Conv(WIDTH, WIDTH // HEADS, HEADS, allow_zero_in_degree=True)

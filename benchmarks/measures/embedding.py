@@ -13,7 +13,7 @@ import torch
 from torch.nn import functional
 
 from benchmarks.measures import attention
-from benchmarks.measuring import Row, Settings, not_measured, ratio_text, taking_turns, times_faster
+from benchmarks.measuring import Row, Settings, ratio_text, taking_turns, times_faster
 from statgraph.device import inference_dtype
 from statgraph.encoders.article_text import article_text
 from statgraph.encoders.backbone import Backbone
@@ -46,14 +46,14 @@ def measure_on_gpu(settings: Settings) -> list[Row]:
     if not torch.cuda.is_available() and not settings.quick:
         asked = f"{ASKED_TIMES['cuda']:g} times faster, quality within {ASKED_POINTS}"
         return [
-            not_measured("QABISAR's layer on a GPU", against=attention.PYG, asked="", why=_NO_GPU),
-            not_measured("embedding articles on a GPU", against=RIVAL, asked=asked, why=_NO_GPU),
+            Row("QABISAR's layer on a GPU", attention.PYG, note=_NO_GPU),
+            Row("embedding articles on a GPU", RIVAL, asked, note=_NO_GPU),
         ]
     device, corpus = torch.device("cuda" if torch.cuda.is_available() else "cpu"), read_corpus(settings.corpus)
     rows = [_row(corpus, device, quick=settings.quick)]
     if find_spec("torch_geometric") is None:
         why = "PyG is not installed (pip install '.[bench]')."
-        return [*rows, not_measured("QABISAR's layer on a GPU", against=attention.PYG, asked="", why=why)]
+        return [*rows, Row("QABISAR's layer on a GPU", attention.PYG, note=why)]
     return [*rows, *attention.rows_on(corpus, device, rounds=1 if settings.quick else 9)]
 
 
@@ -67,19 +67,16 @@ def _row(corpus: Corpus, device: torch.device, *, quick: bool) -> Row:
     rival = _sentence_transformer(backbone, tokenizer, model, device)
     slices = np.array_split(np.arange(n_articles), 1 if quick else ROUNDS)
     ours, theirs = np.empty((2, n_articles, model.config.hidden_size), dtype=np.float32)
-    seconds: dict[str, list[float]] = {"statgraph": [], RIVAL: []}
-    for chosen in slices:
-        part = [texts[place] for place in chosen]
 
-        def embed(part=part, chosen=chosen) -> None:
-            ours[chosen] = _embedded(backbone, tokenizer, model, part, device)
+    def embed(chosen: np.ndarray) -> None:
+        ours[chosen] = _embedded(backbone, tokenizer, model, [texts[place] for place in chosen], device)
 
-        def encode(part=part, chosen=chosen) -> None:
-            theirs[chosen] = _encoded(rival, part, backbone.passage_prefix)
+    def encode(chosen: np.ndarray) -> None:
+        theirs[chosen] = _encoded(rival, [texts[place] for place in chosen], backbone.passage_prefix)
 
-        turn = taking_turns({"statgraph": embed, RIVAL: encode}, rounds=1, warm_up=device.type == "cuda")
-        for name, values in turn.items():
-            seconds[name] += values
+    works = {"statgraph": embed, RIVAL: encode}
+    turns = [taking_turns(works, [chosen], warm_up=device.type == "cuda") for chosen in slices]
+    seconds = {name: [turn[name][0] for turn in turns] for name in works}
     ratio, asked_times = times_faster(seconds["statgraph"], seconds[RIVAL]), ASKED_TIMES[device.type]
     quality = [_dev_quality(corpus, rows, vectors, rival, backbone.query_prefix) for vectors in (ours, theirs)]
     apart = abs(quality[0] - quality[1])

@@ -12,6 +12,7 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -151,20 +152,15 @@ def search(folder: Path, *, n_articles: int, n_queries: int) -> dict:
     )
     searches = {"ours": lambda asked: index.search(asked, DEPTH), "faiss": lambda asked: exact.search(asked, DEPTH)}
     scale = {"ours": 1.0, "faiss": len(drawn) / exact.ntotal}
-    singles, batch = [queries[row : row + 1] for row in range(_SINGLE)], queries[:_BATCH]
-    alone = {name: lambda one=one: [one(query) for query in singles] for name, one in searches.items()}
-    together = {name: lambda one=one: one(batch) for name, one in searches.items()}
+    singles = [queries[row : row + 1] for row in range(_SINGLE)]
+    alone = {name: lambda asked, one=one: [one(query) for query in asked] for name, one in searches.items()}
 
-    def seconds_each(works: dict, n_questions: int) -> dict[str, list[float]]:
-        seconds = taking_turns(works, rounds=3)
-        return {name: [scale[name] * value / n_questions for value in values] for name, values in seconds.items()}
+    def seconds_each(works: dict, asked: Sequence) -> dict[str, list[float]]:
+        seconds = taking_turns(works, [asked] * 3)
+        return {name: [scale[name] * value / len(asked) for value in values] for name, values in seconds.items()}
 
-    return {
-        "recall": recall,
-        "alone_s": seconds_each(alone, len(singles)),
-        "together_s": seconds_each(together, len(batch)),
-        "peak_mib": peak_mib,
-    }
+    alone_s, together_s = seconds_each(alone, singles), seconds_each(searches, queries[:_BATCH])
+    return {"recall": recall, "alone_s": alone_s, "together_s": together_s, "peak_mib": peak_mib}
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

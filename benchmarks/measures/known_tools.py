@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.known_tools.law import VECTORS
 from benchmarks.known_tools.one import read_law
-from benchmarks.measuring import Row, Settings, not_measured, output_of
+from benchmarks.measuring import Row, Settings, output_of
 from statgraph.law.catalogue import sample_folder
 
 OWN_LAW = Path(__file__).parents[2] / "tests" / "laws" / "household-services"
@@ -46,7 +46,7 @@ def measure(settings: Settings) -> list[Row]:
                     continue
                 if not package or importlib.util.find_spec(package) is None:
                     why = _NO_SERVER if not package else f"pip install {package} first"
-                    rows.append(not_measured(what, against=name, asked="", why=f"not installed here: {why}"))
+                    rows.append(Row(what, name, note=f"not installed here: {why}"))
                     continue
                 rows.append(_row(what, name, measured(tool, law, Path(folder))))
                 print(f"  {what}: {name}: {rows[-1].reached}", flush=True)
@@ -72,4 +72,4 @@ def _row(what: str, tool: str, figures: dict[str, float]) -> Row:
         f"{figures['question_ms']:,.1f} ms, memory {figures['memory_mb']:,.0f} MB, disk {figures['disk_mb']:,.1f} MB, "
         f"{figures['lines']:.0f} lines"
     )
-    return Row(what, tool, "", reached, None, figures)
+    return Row(what, tool, reached=reached, figures=figures)

@@ -4,13 +4,13 @@ where the run is an ensemble."""
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.measuring import Row, Settings, Spread, ratio_text, seconds_text, times_faster
+from benchmarks.measuring import Row, Settings, Spread, ratio_text, seconds_text, taking_turns, times_faster
 from statgraph.encoders.inference.onnx_query import QUERY_GRAPHS
 from statgraph.encoders.inference.static_query import read_static_encoder
 from statgraph.errors import RunError
@@ -25,19 +25,36 @@ from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import RunFolder
 from tools.letters import has_letters, letter
 
-ASKED_S, ASKED_TIMES, ASKED_POINTS = 0.01, 3.0, 0.5
-ASKED_OF_ENSEMBLE_S, ASKED_OF_ENSEMBLE_TIMES = {"static": 0.012, "transformer": 0.02}, 1.3
+ASKED_POINTS = 0.5
 ASKED_OF_LETTERS = 2.0  # for 200 words beside ten
 K, DEPTH, RRF = 10, 500, 60
 PAUSE_S = 0.05  # until the threads of the search before have ceased to wait by spinning
-PLAIN = "SentenceTransformer.encode, faiss.IndexFlatIP, the same fetch"
-PLAIN_FUSION = (
-    "bm25s with a stemmer, SentenceTransformer and faiss.IndexFlatIP of the last member, reciprocal rank fusion"
-)
-_WHY = "A question's time is the multiplication by the layers' weights, which the rival shares."
-_WHY_ENSEMBLE = "It asks two signals where an ensemble asks nine, and ranks by no trees. Both multiply the layers."
+PLAIN = "plain"  # the rival among the searches, whose others are named by their precision
 
-Search = Callable[[str], object]
+
+@dataclass(frozen=True)
+class Asked:
+    """What a kind of run is compared with, and what is asked of it: the seconds of a question, how many times faster it
+    is to be, and why it may not be."""
+
+    rival: str
+    seconds: float
+    times: float
+    why_not: str
+
+
+OF_ONE = Asked(
+    "SentenceTransformer.encode, faiss.IndexFlatIP, the same fetch", 0.01, 3.0,
+    "A question's time is the multiplication by the layers' weights, which the rival shares.",
+)  # fmt: skip
+OF_STATIC_ENSEMBLE, OF_ENSEMBLE = (
+    Asked(
+        "bm25s with a stemmer, SentenceTransformer and faiss.IndexFlatIP of the last member, reciprocal rank fusion",
+        seconds, 1.3,
+        "It asks two signals where an ensemble asks nine, and ranks by no trees. Both multiply the layers.",
+    )
+    for seconds in (0.012, 0.02)
+)  # fmt: skip
 
 
 def measure(settings: Settings) -> list[Row]:
@@ -46,20 +63,14 @@ def measure(settings: Settings) -> list[Row]:
     corpus, run = settings.corpus_and_run()
     retrievers = _retrievers(run, [run.folder / parts.QUERY_ENCODER], ("float32", "bfloat16", "int8"))
     plain, articles = _vector_search(run.folder, K), ArticleStore(run.folder)
-    searches: dict[str, Search] = {name: _search(retriever) for name, retriever in retrievers.items()}
-    searches["plain"] = lambda text: articles.read(plain(text))
-    texts = [question.text for question in corpus.split("dev")][: 3 if settings.quick else 100]
-    seconds = _seconds_of(searches, texts)
+    seconds = _seconds_of(_searches(retrievers, lambda text: articles.read(plain(text))), _questions(corpus, settings))
     quality = {name: _dev_quality(retriever, corpus) for name, retriever in retrievers.items()}
     what = f"one question, run loaded: {corpus.name}, {len(corpus.articles):,} articles, {run.config.encoder.backbone}"
     rows = []
     for name in retrievers:
         points = abs(quality[name] - quality["float32"])
         note = f"Quality on dev {quality[name]:.1f}, {points:.1f} points from float32's."
-        rows += rows_of(
-            _labelled(what, name), PLAIN, ASKED_S, ASKED_TIMES, seconds[name], seconds["plain"], note, _WHY,
-            is_good=points <= ASKED_POINTS,
-        )  # fmt: skip
+        rows += rows_of(_labelled(what, name), OF_ONE, seconds[name], seconds[PLAIN], note, points <= ASKED_POINTS)
     return rows
 
 
@@ -72,42 +83,27 @@ def measure_ensemble(settings: Settings) -> list[Row]:
     encoders = [member / "query_encoder" for member in member_folders(run).values()]
     retrievers = _retrievers(run, encoders, ("float32", "int8"))
     plain = _plain_ranking(run)
-    searches: dict[str, Search] = {name: _search(retriever) for name, retriever in retrievers.items()}
-    searches["plain"] = lambda text: plain(text)[:K]
-    questions = corpus.split("dev")
-    texts = [question.text for question in questions]
-    asked = texts[: 3 if settings.quick else 100]
-    seconds = _seconds_of(searches, asked)
-    rankings = [plain(text)[:DEPTH] for text in texts]
-    plain_quality = question_metrics(rankings, corpus.label_rows(questions), len(corpus.articles))[QUALITY].mean()
-    asked_s = ASKED_OF_ENSEMBLE_S["transformer" if _transformers(encoders) else "static"]
+    searches, texts = _searches(retrievers, lambda text: plain(text)[:K]), _questions(corpus, settings)
+    seconds = _seconds_of(searches, texts)
+    dev = corpus.split("dev")
+    rankings = [plain(question.text)[:DEPTH] for question in dev]
+    plain_quality = question_metrics(rankings, corpus.label_rows(dev), len(corpus.articles))[QUALITY].mean()
+    asked = OF_ENSEMBLE if _transformers(encoders) else OF_STATIC_ENSEMBLE
     what = f"one question to an ensemble: {corpus.name}, {len(corpus.articles):,} articles, {len(encoders)} members"
     rows = []
     for name, retriever in retrievers.items():
         note = f"Quality on dev {_dev_quality(retriever, corpus):.1f}, the rival's {100 * plain_quality:.1f}."
-        rows += rows_of(
-            _labelled(what, name), PLAIN_FUSION, asked_s, ASKED_OF_ENSEMBLE_TIMES, seconds[name], seconds["plain"],
-            note, _WHY_ENSEMBLE,
-        )  # fmt: skip
+        rows += rows_of(_labelled(what, name), asked, seconds[name], seconds[PLAIN], note)
     if has_letters(corpus.language):
-        letters = [letter(text, corpus.language) for text in asked]
+        letters = [letter(text, corpus.language) for text in texts]
         n_words = round(statistics.mean(len(text.split()) for text in letters))
-        of_letters = _seconds_of({name: searches[name] for name in ("plain", "float32")}, letters)
+        of_letters = _seconds_of({name: searches[name] for name in (PLAIN, "float32")}, letters)
         rows.append(row_of_letters(f"{what}: inside a letter of {n_words} words", of_letters, seconds))
     return rows
 
 
 def rows_of(
-    what: str,
-    rival: str,
-    asked_s: float,
-    asked_times: float,
-    ours: Sequence[float],
-    plain: Sequence[float],
-    quality_note: str,
-    why_not_faster: str,
-    *,
-    is_good: bool = True,
+    what: str, asked: Asked, ours: Sequence[float], plain: Sequence[float], quality_note: str, is_good: bool = True
 ) -> list[Row]:
     """Return the row of a question's time, which holds if the quality is good too, and the row beside the rival."""
     spread, ratio = Spread.of(ours), times_faster(ours, plain)
@@ -116,31 +112,27 @@ def rows_of(
         f"{seconds_text(Spread.of(plain))}. {quality_note}"
     )
     figures = {"seconds": list(ours), "plain_seconds": list(plain)}
-    asked, holds = f"p50 under {1000 * asked_s:g} ms", spread.median < asked_s and is_good
-    faster = ratio.median >= asked_times
+    limit, holds = f"p50 under {1000 * asked.seconds:g} ms", spread.median < asked.seconds and is_good
+    faster, why = ratio.median >= asked.times, "" if ratio.median >= asked.times else asked.why_not
     return [
-        Row(what, "", asked, seconds_text(spread), holds, figures, note),
-        Row(
-            what,
-            rival,
-            f"{asked_times:g} times faster",
-            ratio_text(ratio),
-            faster,
-            {},
-            "" if faster else why_not_faster,
-        ),
+        Row(what, "", limit, seconds_text(spread), holds, figures, note),
+        Row(what, asked.rival, f"{asked.times:g} times faster", ratio_text(ratio), faster, {}, why),
     ]
 
 
 def row_of_letters(what: str, letters: Mapping[str, Sequence[float]], bare: Mapping[str, Sequence[float]]) -> Row:
     """Return the row of questions inside letters beside the bare ones: seconds by "float32" and "plain"."""
-    ours, plain = (times_faster(bare[name], letters[name]) for name in ("float32", "plain"))
+    ours, plain = (times_faster(bare[name], letters[name]) for name in ("float32", PLAIN))
     note = (
         f"{seconds_text(Spread.of(letters['float32']))}; eight of its sentences are read. The plain program, which "
-        f"reads it as a whole, takes {seconds_text(Spread.of(letters['plain']))}, {ratio_text(plain)} its own time."
+        f"reads it as a whole, takes {seconds_text(Spread.of(letters[PLAIN]))}, {ratio_text(plain)} its own time."
     )
     asked, figures = f"at most {ASKED_OF_LETTERS:g} times its time", {name: list(letters[name]) for name in letters}
     return Row(what, "the bare question", asked, ratio_text(ours), ours.median <= ASKED_OF_LETTERS, figures, note)
+
+
+def _questions(corpus: Corpus, settings: Settings) -> list[str]:
+    return [question.text for question in corpus.split("dev")][: 3 if settings.quick else 100]
 
 
 def _transformers(encoders: Sequence[Path]) -> list[Path]:
@@ -158,26 +150,20 @@ def _retrievers(run: RunFolder, encoders: Sequence[Path], wanted: Sequence[str])
     return {name: Retriever.of(run, device="cpu", precision=name) for name in wanted if has[name]}
 
 
-def _search(retriever: Retriever) -> Search:
-    return lambda text: retriever.search(text, K)
+def _searches(
+    retrievers: Mapping[str, Retriever], plain: Callable[[str], object]
+) -> dict[str, Callable[[str], object]]:
+    """Return the search of each retriever, and the rival's."""
+    ours = {name: lambda text, of=retriever: of.search(text, K) for name, retriever in retrievers.items()}
+    return {**ours, PLAIN: plain}
 
 
 def _labelled(what: str, precision: str) -> str:
     return what if precision == "float32" else f'{what}, `precision="{precision}"`'
 
 
-def _seconds_of(searches: Mapping[str, Search], questions: Sequence[str]) -> dict[str, list[float]]:
-    """Return the seconds of each search by question; all search for a question before the next, each after a pause."""
-    seconds: dict[str, list[float]] = {name: [] for name in searches}
-    for search in searches.values():
-        search(questions[0])
-    for text in questions:
-        for name, search in searches.items():
-            time.sleep(PAUSE_S)
-            start = time.perf_counter()
-            search(text)
-            seconds[name].append(time.perf_counter() - start)
-    return seconds
+def _seconds_of(searches: Mapping[str, Callable[[str], object]], questions: Sequence[str]) -> dict[str, list[float]]:
+    return taking_turns(searches, questions, pause_s=PAUSE_S)
 
 
 def _dev_quality(retriever: Retriever, corpus: Corpus) -> float:

@@ -72,7 +72,7 @@ def _rows(what: str, answers: Sequence[Answer], memory_mib: Sequence[float], loa
     flat = f"flat once every question was asked (at most {FLAT:.0%} more)"
     return [
         Row(what, "", "no error but 503", counts, errors == 0, figures, _NOTE),
-        Row(f"{what}: time", "", "", speed, None),
+        Row(f"{what}: time", reached=speed),
         Row(f"{what}: memory of the service", "", flat, memory, growth <= FLAT),
     ]
 

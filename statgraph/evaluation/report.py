@@ -4,7 +4,7 @@ ir_measures and their like read."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 from urllib.parse import quote
@@ -92,6 +92,7 @@ STRATA_METRICS = ("S@3", "R@10", "R@100", "mAP")
 # Four intervals a row do not fit in 80 columns.
 INTERVAL_METRIC = "mAP"
 MIN_TOPIC_QUESTIONS = 5
+_LEAST_STEP = np.float32(1e-30)  # between scores of 0: readers take what is nearer to 0 for 0
 
 
 def report_table(report: Report) -> Table:
@@ -178,19 +179,36 @@ def write_trec_run(
     rankings: Sequence[Ranked],
     article_ids: Sequence[str],
 ) -> None:
-    """Write one line per hit, `question-id Q0 article-id rank score tag`; ranks start at 1.
+    """Write one line per hit, `question-id Q0 article-id rank score tag`; ranks start at 1, ids are `trec_id`s.
 
     Scores keep nine digits, enough to distinguish any two float32: trec_eval sorts by score and disregards the rank.
-    `article_ids` has the id of each article row. White space in an id, which would end its column, is written as in
-    addresses: "Art.%2036".
+    It would order equal scores by id, so that they are written a float32 apart, in the order of the ranking.
+    `article_ids` has the id of each article row.
 
     Raises:
         ValueError: if the counts differ.
     """
-    for question_id, (rows, row_scores) in zip(question_ids, rankings, strict=True):
-        for rank, (row, score) in enumerate(zip(rows, row_scores, strict=True), start=1):
-            stream.write(f"{_word(question_id)} Q0 {_word(article_ids[row])} {rank} {score:.9g} statgraph\n")
+    for question_id, (rows, scores) in zip(question_ids, rankings, strict=True):
+        for rank, (row, score) in enumerate(zip(rows, _falling(scores), strict=True), start=1):
+            stream.write(f"{trec_id(question_id)} Q0 {trec_id(article_ids[row])} {rank} {score:.9g} statgraph\n")
 
 
-def _word(identifier: str) -> str:
+def write_trec_qrels(stream: TextIO, labels: Mapping[str, Sequence[str]]) -> None:
+    """Write one line per label, `question-id 0 article-id 1`, with the ids spelt as in a TREC run."""
+    for question_id, article_ids in labels.items():
+        for article_id in article_ids:
+            stream.write(f"{trec_id(question_id)} 0 {trec_id(article_id)} 1\n")
+
+
+def trec_id(identifier: str) -> str:
+    """Return an id as TREC's files have it: white space, which would end its column, as in addresses: "Art.%2036"."""
     return re.sub(r"\s", lambda match: quote(match[0]), identifier)
+
+
+def _falling(scores: np.ndarray) -> Iterator[np.float32]:
+    """Yield scores that fall strictly, each lowered as little as float32 can where it is not below the one before."""
+    before = np.float32(np.inf)
+    for score in scores:
+        lower = min(np.nextafter(before, np.float32(-np.inf)), before - _LEAST_STEP)
+        before = min(np.float32(score), lower)
+        yield before

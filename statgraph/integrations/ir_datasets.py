@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from statgraph.encoders.article_text import PATH_SEPARATOR
 from statgraph.errors import UsageError
+from statgraph.evaluation.report import trec_id
 from statgraph.extras import missing
 from statgraph.law.records import SPLITS, Article, Corpus, Question
 
@@ -19,7 +20,7 @@ except ImportError as error:
 
 
 class ArticleDoc(NamedTuple):
-    """An article as a document; `headings` are those above it, from its code down."""
+    """An article as a document; `headings` are those above it, from its code down, and `doc_id` is a `trec_id`."""
 
     doc_id: str
     title: str
@@ -103,7 +104,7 @@ class _DocsById(Docstore):  # type: ignore[misc]
         self._corpus = corpus
 
     def get_many_iter(self, doc_ids: Sequence[str]) -> Iterator[ArticleDoc]:
-        rows = self._corpus.article_rows
+        rows = {trec_id(article_id): row for article_id, row in self._corpus.article_rows.items()}
         return (_doc(self._corpus.articles[rows[doc_id]]) for doc_id in doc_ids if doc_id in rows)
 
 
@@ -112,7 +113,7 @@ class _Queries(BaseQueries):  # type: ignore[misc]
         self._questions, self._namespace, self._language = questions, namespace, language
 
     def queries_iter(self) -> Iterator[GenericQuery]:
-        return (GenericQuery(question.question_id, question.text) for question in self._questions)
+        return (GenericQuery(trec_id(question.question_id), question.text) for question in self._questions)
 
     def queries_count(self) -> int:
         return len(self._questions)
@@ -130,7 +131,7 @@ class _Qrels(BaseQrels):  # type: ignore[misc]
 
     def qrels_iter(self) -> Iterator[TrecQrel]:
         return (
-            TrecQrel(question.question_id, article_id, 1, "0")
+            TrecQrel(trec_id(question.question_id), trec_id(article_id), 1, "0")
             for question in self._questions
             for article_id in question.article_ids
         )
@@ -145,4 +146,4 @@ class _Qrels(BaseQrels):  # type: ignore[misc]
 
 def _doc(article: Article) -> ArticleDoc:
     headings = PATH_SEPARATOR.join(article.path)
-    return ArticleDoc(article.article_id, article.title, headings, article.text, article.rubric)
+    return ArticleDoc(trec_id(article.article_id), article.title, headings, article.text, article.rubric)

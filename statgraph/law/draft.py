@@ -215,9 +215,7 @@ class Draft:
                 place, f"article '{article_id}' has an empty path; name the headings above it, from the code down"
             )
             path = ("",)
-        if order is not None:
-            self.keep_cells((order,))
-        else:
+        if order is None:
             order = self._orders.get(path[0], 0) + 1
         self._orders[path[0]] = max(order, self._orders.get(path[0], 0))
         title = title or (f"{number}, {path[0]}" if number else article_id)

@@ -3,24 +3,22 @@ import sys
 
 import pytest
 
-from benchmarks.gpu_hour import Item, check_machine, main, work_off
+from benchmarks.gpu_hour import check_machine, main, work_off
 from statgraph.artifacts import read_json
 from statgraph.errors import UsageError
 
 
-@pytest.fixture
-def item(tmp_path):
-    """Return a function that makes an item of a line of Python."""
-    return lambda name, code: Item(name, (sys.executable, "-S", "-c", code), tmp_path / f"{name}.json")
+def python(code):
+    return sys.executable, "-S", "-c", code
 
 
-def test_finished_items_are_not_run_again_and_the_time_limit_interrupts(item, tmp_path, capsys):
-    items = [item("first", "print('measured')"), item("second", "raise SystemExit(3)")]
-    assert work_off(items, seconds=60, env=os.environ) == 1
+def test_finished_items_are_not_run_again_and_the_time_limit_interrupts(tmp_path, capsys):
+    commands = {"first": python("print('measured')"), "second": python("raise SystemExit(3)")}
+    assert work_off(commands, tmp_path, seconds=60, env=os.environ) == 1
     assert read_json(tmp_path / "first.json")["output"] == ["measured"]
-    long = item("long", "import time; print('begun', flush=True); time.sleep(60)")
-    items = [item("first", "raise SystemExit(3)"), long, item("next", "")]
-    assert work_off(items, seconds=0.5, env=os.environ) == 0
+    long = python("import time; print('begun', flush=True); time.sleep(60)")
+    commands = {"first": python("raise SystemExit(3)"), "long": long, "next": python("")}
+    assert work_off(commands, tmp_path, seconds=0.5, env=os.environ) == 0
     assert (tmp_path / "long.log").read_text() == "begun\n"
     said = capsys.readouterr().out
     assert "first: done before" in said

@@ -8,8 +8,9 @@ from statgraph.law.catalogue import sample_folder
 
 def test_rivals_take_turns_after_a_round_that_is_not_timed():
     heard = []
-    seconds = taking_turns({"a": lambda: heard.append("a"), "b": lambda: heard.append("b")}, rounds=2)
-    assert heard == ["a", "b", "a", "b", "a", "b"]
+    works = {name: lambda case, name=name: heard.append(f"{name}{case}") for name in "ab"}
+    seconds = taking_turns(works, [1, 2])
+    assert heard == ["a1", "b1", "a1", "b1", "a2", "b2"]
     assert {name: len(values) for name, values in seconds.items()} == {"a": 2, "b": 2}
 
 

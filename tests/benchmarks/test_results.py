@@ -3,6 +3,7 @@ from dataclasses import asdict
 from benchmarks import results
 from benchmarks.measuring import Row
 from statgraph.artifacts import write_json
+from tools.material import BEGIN, END, with_tables
 
 ABOUT = {"command": "python -m benchmarks x", "commit": "abc", "date": "2026-01-02", "machine": "m", "peak_mib": 1234}
 ROWS = [
@@ -15,8 +16,8 @@ RESULTS = {"x": {"about": ABOUT, "rows": [asdict(row) for row in ROWS]}}
 
 
 def test_the_table_says_what_holds_and_numbers_the_notes():
-    assert results.table(RESULTS.values()).splitlines() == [
-        "| what | against | asked | reached | |",
+    assert results.performance(RESULTS.values()) == [
+        "| what | against | asked | reached |  |",
         "| --- | --- | --- | --- | --- |",
         "| speed | rival | 2 times | 3.0 times | holds |",
         "| size |  | 1 MB | 2 MB | **falls short** (1) |",
@@ -30,15 +31,14 @@ def test_the_table_says_what_holds_and_numbers_the_notes():
     ]
 
 
-def test_the_page_keeps_what_people_wrote(tmp_path, monkeypatch):
+def test_the_page_gets_the_results_on_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(results, "PAGE", tmp_path / "performance.md")
     monkeypatch.setattr(results, "FOLDER", tmp_path)
     write_json(tmp_path / "x.json", RESULTS["x"])
-    results.PAGE.write_text(f"before\n{results.BEGIN}\nold\n{results.END}\nafter\n")
-    for _ in range(2):
-        results.write_pages(["not-measured", "x"])
-        written = results.table(RESULTS.values())
-        assert results.PAGE.read_text() == f"before\n{results.BEGIN}\n\n{written}\n{results.END}\nafter\n"
+    results.PAGE.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
+    results.write_pages(["not-measured", "x"])
+    assert results.PAGE.read_text() == with_tables(results.PAGE, results.performance(RESULTS.values()))
+    assert "\nold\n" not in results.PAGE.read_text()
 
 
 def test_tools_have_a_table_a_law():
@@ -46,7 +46,7 @@ def test_tools_have_a_table_a_law():
     figures |= {"memory_mb": 1234, "disk_mb": 5.6, "lines": 19}
     rows = [Row("law", "ours", "", "x", None, figures), Row("law", "theirs", "", "not measured", None, {}, "not here")]
     rows.append(Row("law 2", "ours", "", "x", None, figures))
-    lines = results.tools_table({"about": ABOUT, "rows": [asdict(row) for row in rows]}).splitlines()
+    lines = results.tools_tables({"about": ABOUT, "rows": [asdict(row) for row in rows]})
     assert [line for line in lines if "**" in line] == ["**law**", "**law 2**"]
     assert "| ours | 30.0 | 55.0 | 100.0 | 12 | 4.6 | 7.8 | 1,234 | 5.6 | 19 |" in lines
     assert lines[5] == "| theirs | not here |  |  |  |  |  |  |  |  |"

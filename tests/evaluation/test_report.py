@@ -15,6 +15,7 @@ from statgraph.evaluation.report import (
     evaluation_report,
     report_table,
     strata_table,
+    write_trec_qrels,
     write_trec_run,
 )
 from statgraph.evaluation.significance import Comparison, Estimate, MetricComparison
@@ -178,3 +179,28 @@ def test_white_space_in_ids_is_written_as_in_addresses():
     run = run_of(question_ids=["q\t1"], article_ids=["A", "B", "Art. 3\u00a0%20"])
     (hit, _) = ir_measures.read_trec_run(io.StringIO(run))
     assert (hit.query_id, hit.doc_id) == ("q%091", "Art.%203%C2%A0%20")
+
+
+@pytest.mark.parametrize("score", [0.0, 1e-8, 0.7, -0.3, 25.0, 1e20])
+def test_tools_that_sort_by_score_keep_the_order_of_ties(score):
+    """The answer is the second of four equal hits: mAP 1/2. By id, trec_eval would have it first or last."""
+    scores = [(score, score, score, np.nextafter(np.float32(score), np.float32(-np.inf)))]
+    run = run_of(rows=[(1, 3, 0, 2)], scores=scores, article_ids=["A", "B", "C", "D"])
+    qrels = io.StringIO()
+    write_trec_qrels(qrels, {"q1": ["D"]})
+    hits = list(ir_measures.read_trec_run(io.StringIO(run)))
+    assert [hit.doc_id for hit in hits] == ["B", "D", "A", "C"]
+    written = np.array([hit.score for hit in hits], dtype=np.float32)
+    assert (np.diff(written) < 0).all()
+    assert written == pytest.approx([score] * 4, rel=1e-6, abs=1e-20)
+    labels = list(ir_measures.read_trec_qrels(io.StringIO(qrels.getvalue())))
+    assert ir_measures.calc_aggregate([ir_measures.AP], labels, hits) == {ir_measures.AP: 0.5}
+
+
+def test_ids_with_blanks_are_spelt_alike_in_runs_and_labels():
+    run = run_of(question_ids=["q 1"], article_ids=["A", "B", "Art. 3"])
+    qrels = io.StringIO()
+    write_trec_qrels(qrels, {"q 1": ["Art. 3"]})
+    labels = list(ir_measures.read_trec_qrels(io.StringIO(qrels.getvalue())))
+    hits = list(ir_measures.read_trec_run(io.StringIO(run)))
+    assert ir_measures.calc_aggregate([ir_measures.AP], labels, hits) == {ir_measures.AP: 1.0}

@@ -57,6 +57,17 @@ def test_articles_are_looked_up_and_sliced(library, register, asked):
     assert (docs[1].doc_id, [doc.doc_id for doc in docs[::2]]) == ("N1", ["D1", "K1"])
 
 
+def test_ids_with_blanks_are_spelt_as_in_trec_runs(library, register, asked):
+    """`search --trec` writes "Art.%201", so that a run is measured by the labels of ir_datasets."""
+    articles = (replace(asked.articles[0], article_id="Art. 1"), *asked.articles[1:])
+    questions = (Question("q 1", "Who gets the deposit?", "dev", ("Art. 1",)),)
+    register(replace(asked, articles=articles, questions=questions))
+    dev = library.load("statgraph/rent/dev")
+    assert dev.qrels_dict() == {"q%201": {"Art.%201": 1}}
+    assert [query.query_id for query in dev.queries_iter()] == ["q%201"]
+    assert dev.docs.lookup("Art.%201").title == "Art. 1"
+
+
 def test_each_corpus_of_the_catalogue_is_loaded_by_name(library, register, asked):
     for name, entry in CATALOGUE.items():
         register(replace(asked, name=name, language=entry.language))

@@ -40,7 +40,7 @@ def test_the_questions_are_in_the_language_and_in_another():
 
 def test_a_law_is_a_row():
     law = Measured("law", [np.array([0.9, 0.1])], [np.array([True, False])], np.array([0.0, 0.95]))
-    assert report(law).startswith("| law | 1 | 0.500 | 1.000 | 0.100 |")
+    assert report(law)[:5] == ["law", "1", "0.500", "1.000", "0.100"]
 
 
 def test_laws_are_joined_each_in_its_own_units():

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from tools import citations
 from tools.citations import Counts, labelled, marked, marked_acts, percent, read_act, rows_listed
+from tools.material import BEGIN, END
 
 ACT = "law-formats/made-up/dogs.xml"
 XML = """<akomaNtoso xmlns="http://docs.oasis-open.org/legaldocml/ns/akn/3.0"><act>
@@ -66,17 +67,14 @@ def test_percent_has_its_wilson_interval(part, whole, text):
 
 def test_the_page_gets_the_tables(folder, monkeypatch):
     page, labels = folder / "page.md", folder / "labels.yaml"
-    page.write_text(f"Head.\n{citations.BEGIN}\nold\n{citations.END}\nTail.\n", encoding="utf-8")
+    page.write_text(f"Head.\n{BEGIN}\nold\n{END}\nTail.\n", encoding="utf-8")
     labels.write_text(yaml.dump({"labelled": {"en": {ACT: {"2": "4"}}}, "judged": {f"{ACT}/1/3": "right"}}))
     monkeypatch.setattr(citations, "PAGE", page)
     monkeypatch.setattr(citations, "LABELS", labels)
     assert CliRunner().invoke(citations.main, [str(folder)]).exit_code == 0
     text = page.read_text(encoding="utf-8")
-    assert text.startswith("Head.\n")
-    assert text.endswith("Tail.\n")
     assert "| en | 1 | 1 | 0 | 0.0 (0 to 79) |  |" in text
     assert "| en | 2 | 1 | 50.0 (9 to 91) | 1 | 1 of 1 |" in text
-    assert "old" not in text
     listed = CliRunner().invoke(citations.main, [str(folder), "--list", "en"])
     assert listed.output.splitlines() == [
         f"missed {ACT} 2 4",

@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.fidelity_page import page, read_values
+from tools.fidelity_page import VALUES, page
+from tools.material import read_yaml
 
 PAGE = Path(__file__).parents[2] / "docs" / "fidelity.md"
 
@@ -23,7 +24,9 @@ def everywhere(reason: str) -> dict[str, str]:
 
 
 def test_the_page_is_what_the_presets_are():
-    assert PAGE.read_text(encoding="utf-8") == page(read_values()), "docs/fidelity.md is out of date; run 'make docs'"
+    assert PAGE.read_text(encoding="utf-8") == page(read_yaml(VALUES)), (
+        "docs/fidelity.md is out of date; run 'make docs'"
+    )
 
 
 def test_a_static_encoder_has_no_chunks_and_the_codes_values_are_those_of_the_regime():

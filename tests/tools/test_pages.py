@@ -1,18 +1,16 @@
 import json
-from pathlib import Path
 
 import pytest
 
-from tools.pages import cli_page, notebook, public_sets_page
-
-DOCS = Path(__file__).parents[2] / "docs"
+from tools.material import DOCS, with_tables
+from tools.pages import cli_page, notebook, public_sets
 
 
 @pytest.mark.parametrize("name", ["cli.md", "public-sets.md", "tutorial.ipynb"])
 def test_a_generated_page_is_up_to_date(name):
     made = {
         "cli.md": cli_page,
-        "public-sets.md": lambda: public_sets_page(text),
+        "public-sets.md": lambda: with_tables(DOCS / "public-sets.md", public_sets()),
         "tutorial.ipynb": lambda: notebook(tutorial),
     }
     text, tutorial = (DOCS / name).read_text(encoding="utf-8"), (DOCS / "tutorial.md").read_text(encoding="utf-8")
@@ -30,16 +28,6 @@ def test_the_settings_as_a_user_sees_them(run_here):
     assert "stage1.lr=2e-05 Learning rate; the default is the paper's. [a number greater than 0]" in shown
     assert shown.startswith("Everything that decides a run: system=qabisar ")
     assert "## Settings\n\n```text\nEverything that decides a run:\n  system=qabisar " in cli_page()
-
-
-def test_the_text_around_the_table_stays():
-    head = "| name | law and questions | language | articles | questions | licence | terms |"
-    written = public_sets_page(f"# Sets\n\n{head}\n| old |\n\nMore.\n")
-    assert written.startswith(f"# Sets\n\n{head}\n| --- |")
-    assert written.endswith(" |\n\nMore.\n")
-    assert "| old |" not in written
-    with pytest.raises(ValueError, match="no table"):
-        public_sets_page("# Sets\n")
 
 
 def test_text_and_code_take_turns():

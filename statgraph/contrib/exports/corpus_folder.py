@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from statgraph.evaluation.metrics import DEPTH
-from statgraph.evaluation.report import write_trec_run
+from statgraph.evaluation.report import write_trec_qrels, write_trec_run
 from statgraph.formats.parquet import write_parquet
 from statgraph.law.records import MAIN_SET, SPLITS, Corpus
 from statgraph.law.store import write_corpus_files
@@ -21,8 +21,9 @@ def write_beir(
     corpus: Corpus, folder: Path, *, run: RunFolder | None = None, split: str | None = None, device: str = "auto"
 ) -> str:
     """Write `corpus.jsonl`, `queries.jsonl` and `qrels/*.tsv`; with a run and a split also `runs/SPLIT.trec`, the best
-    500 articles for each question of the split. Questions are those of the main set, as BEIR has no other: its tools
-    would measure several as one. Citing texts stay behind, since nothing there keeps those of test questions apart.
+    500 articles for each question of the split, and `runs/SPLIT.qrels`, its labels in the same spelling. Questions are
+    those of the main set, as BEIR has no other: its tools would measure several as one. Citing texts stay behind, since
+    nothing there keeps those of test questions apart.
 
     Raises:
         UsageError: if the split is unknown or has no questions.
@@ -40,6 +41,8 @@ def write_beir(
         with (folder / RUNS / f"{split}.trec").open("w", encoding="utf-8") as file:
             ids = [question.question_id for question in questions]
             write_trec_run(file, ids, rankings, [article.article_id for article in corpus.articles])
+        with (folder / RUNS / f"{split}.qrels").open("w", encoding="utf-8") as file:
+            write_trec_qrels(file, {question.question_id: question.article_ids for question in questions})
         ranked = f", and the rankings of {run.folder} for {split}"
     write_corpus_files(replace(corpus, questions=main, citing=()), folder)
     n_questions = sum(len(corpus.split(name)) for name in SPLITS)

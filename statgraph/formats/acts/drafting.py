@@ -206,7 +206,9 @@ def _sequence(states: list[dict[str, _Version]]) -> list[str]:
 def _versions(local_id: str, states: list[tuple[str, dict[str, _Version]]]) -> list[_Version]:
     """Return the versions of an article, oldest first: states in which nothing changed are one version."""
     if len(states) == 1:
-        return [states[0][1][local_id]]
+        day, one = states[0][0], states[0][1][local_id]
+        is_known = one.valid_from or (one.valid_to and one.valid_to <= day)
+        return [one if is_known else replace(one, valid_from=day)]
     versions: list[_Version] = []
     unchanged = False
     for day, articles in states:

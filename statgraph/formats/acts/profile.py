@@ -142,10 +142,16 @@ class LeftOutRules:
     preamble: Selectors = setting((), help="What comes before the articles, wherever it stands.")
     closing: Selectors = setting((), help="Signatures and other closing words.")
     quoted: Selectors = setting((), help="Provisions of other acts that stand beside those of this one.")
+    other: Selectors = setting((), help="Anything else; what a list alone names.")
 
 
 # What a key of `leave_out` is called in the account of an import, where that is not its name.
-RULES = {"pages": "heads and feet of pages", "closing": "closing words", "quoted": "quoted act"}
+RULES = {
+    "pages": "heads and feet of pages",
+    "closing": "closing words",
+    "quoted": "quoted act",
+    "other": "other elements that the profile names",
+}
 
 
 @dataclass(frozen=True)
@@ -342,6 +348,8 @@ def _read(path: Path, place: str) -> Mapping[str, object]:
         raise UsageError(f"{where}: invalid YAML ({problem}); put texts with brackets, colons or # in quotes") from None
     if not isinstance(read, Mapping):
         raise UsageError(f"{place}: holds no keys; begin with 'articles:' and its elements")
+    if isinstance(left_out := read.get("leave_out"), str | list):
+        return {**read, "leave_out": {"other": left_out}}
     return read
 
 

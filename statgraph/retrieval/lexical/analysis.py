@@ -117,8 +117,12 @@ def stemmer_name(language: str) -> str | None:
 
 
 def stemmer(language: str) -> Callable[[list[str]], list[str]]:
-    """Return the function from words to their stems, the words themselves where a language has no stemmer."""
+    """Return the function from words to their stems: the words themselves where a language has no stemmer, and a word
+    itself of which the stemmer leaves nothing, such as Greek έως."""
     import Stemmer
 
     algorithm = stemmer_name(language)
-    return Stemmer.Stemmer(algorithm).stemWords if algorithm else lambda words: words
+    if algorithm is None:
+        return lambda words: words
+    stem_words = Stemmer.Stemmer(algorithm).stemWords
+    return lambda words: [stem or word for stem, word in zip(stem_words(words), words, strict=True)]

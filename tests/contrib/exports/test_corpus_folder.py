@@ -28,6 +28,7 @@ def test_a_split_is_ranked_for_trec_eval(corpus, dense_run, tmp_path):
     assert [(hit.query_id, hit.doc_id) for hit in run] == [
         ("q2", "D1"), ("q2", "K1"), ("q2", "N1"), ("q3", "N1"), ("q3", "K1"), ("q3", "D1"),
     ]  # fmt: skip
+    assert (tmp_path / "out" / "runs" / "test.qrels").read_text() == "q2 0 D1 1\nq3 0 N1 1\n"
 
 
 def test_what_cannot_be_ranked_leaves_nothing(corpus, dense_run, bm25_run, tmp_path):

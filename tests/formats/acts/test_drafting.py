@@ -43,15 +43,19 @@ def test_an_act_becomes_a_code(drafted):
     draft = drafted(version("2020-01-01", ONE, TWO))
     first, second = draft.corpus().articles
     assert (first.article_id, first.title, first.path) == ("/dogs#art_1", "Art. 1, Dog Act", ("Dog Act", "Part 1"))
-    assert (first.number, first.rubric, dict(first.metadata)) == ("Art. 1", "Leads", {})
-    assert second.metadata == {"references": ["/dogs#art_1"], "references_elsewhere": ["/cats#art_1"]}
+    assert (first.number, first.rubric, dict(first.metadata)) == ("Art. 1", "Leads", {"valid_from": "2020-01-01"})
+    assert second.metadata == {
+        "valid_from": "2020-01-01",
+        "references": ["/dogs#art_1"],
+        "references_elsewhere": ["/cats#art_1"],
+    }
     assert draft.references == {True: 1, False: 1}
 
 
 def test_references_lead_to_other_acts_of_the_corpus(drafted):
     cats = version("2020-01-01", replace(ONE, text="Cats roam."), act_id="/cats", title="Cat Act")
     articles = drafted(version("2020-01-01", ONE, TWO), cats).corpus().articles
-    assert articles[1].metadata == {"references": ["/dogs#art_1", "/cats#art_1"]}
+    assert articles[1].metadata == {"valid_from": "2020-01-01", "references": ["/dogs#art_1", "/cats#art_1"]}
     assert articles[2].path[0] == "Cat Act"
 
 

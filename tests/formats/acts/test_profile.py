@@ -126,7 +126,6 @@ def test_a_profile_of_ones_own(profile_of, read_act):
         ("articles: {elements: a}\nwrite: dots", "'write': 'dots' has no ' = '; write it like Omissis = ..."),
         ("articles: {elements: a}\nlinse: [p]", "'linse' is not a setting; did you mean 'lines'?"),
         ("articles: {elements: a, rubrics: b}", "'articles.rubrics' is not a setting; did you mean 'articles.rubric'?"),
-        ("articles: {elements: a}\nleave_out: [note]", "'leave_out' is a group of settings; set one of leave_out.meta"),
         ("articles: [section]", "'articles' is a group of settings; set one of articles.elements"),
         ("articles: {elements: [{a: b}]}", "'articles.elements' holds {'a': 'b'}, which is no text; put it in quotes"),
         ("articles: {elements: a}\nheadings: {digits: some}", "'headings.digits' must be a whole number (got 'some')"),
@@ -156,6 +155,8 @@ def test_a_profile_adds_to_the_one_it_is_based_on(profile_of):
     profile = profile_of("based_on: akn\nleave_out: {notes: [inherited, stamp]}\nquoted: [box]")
     akn = profile_named("akn").settings.leave_out
     assert profile.settings.leave_out == replace(akn, notes=(*akn.notes, "stamp"))
+    listed = profile_of("articles: {elements: a}\nleave_out: [note, toc]")
+    assert listed.settings.leave_out.other == ("note", "toc")
     assert profile.settings.quoted == ("box",)
     assert profile.settings.articles == profile_named("akn").settings.articles
     assert profile.settings.recognise.root == ()
