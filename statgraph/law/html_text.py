@@ -19,19 +19,15 @@ if TYPE_CHECKING:
 
 LEVELS = {f"h{level}": level for level in range(1, 7)}
 CELLS = ("td", "th")
-UNREAD = ("script", "style")
+_UNREAD = ("script", "style")
 BLOCKS = {  # begin and end a line
     *("address", "article", "aside", "blockquote", "body", "button", "caption", "center", "dd", "details", "dialog"),
     *("dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "head", "header", "hr", "html"),
     *("legend", "li", "main", "menu", "nav", "ol", "optgroup", "option", "p", "pre", "section", "select", "summary"),
     *("table", "tbody", "tfoot", "thead", "title", "tr", "ul", "br", *CELLS, *LEVELS),
 }
-_INLINE = {
-    *("a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "img"),
-    *("ins", "kbd", "label", "mark", "math", "nobr", "q", "ruby", "s", "samp", "small", "span", "strike", "strong"),
-    *("sub", "sup", "time", "tt", "u", "var", "wbr"),
-}
-_KNOWN = "|".join(sorted({*BLOCKS, *_INLINE, *UNREAD}))
+_IN_A_LINE = ("a", "b", "em", "font", "i", "img", "span", "strong", "sub", "sup", "u")
+_KNOWN = "|".join(sorted({*BLOCKS, *_IN_A_LINE, *_UNREAD}))
 # "a < b" and "AT&T" are no HTML.
 _HTML = re.compile(rf"</?(?:{_KNOWN})(?:\s[^<>]*)?/?>|&(?:nbsp|amp|lt|gt|quot|#\d+|#x[0-9a-f]+);", re.IGNORECASE)
 _END = re.compile(r"</(?:html|body)\s*>", re.IGNORECASE)  # behind which lxml reads nothing
@@ -76,15 +72,8 @@ def encoding_of_page(page: bytes) -> str:
     """Return the encoding that a page declares, as browsers read it; "" where it declares none, and where its letters
     can be UTF-8."""
     name = declared_encoding(page)
-    return "" if not page.isascii() and _is_utf8(page) else AS_BROWSERS_DO.get(name, name)
-
-
-def _is_utf8(page: bytes) -> bool:
-    try:
-        page.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
+    is_utf8 = not page.isascii() and page.decode("utf-8", "ignore").encode() == page
+    return "" if is_utf8 else AS_BROWSERS_DO.get(name, name)
 
 
 def has_html(text: str) -> bool:
@@ -136,7 +125,7 @@ def tree_of(html: str) -> HtmlElement:
     text = _END_OF_PARAGRAPH.sub(r"\g<0><hr>", text)
     parser = HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, remove_comments=True, remove_pis=True)
     root = document_fromstring(text.encode("utf-8"), parser=parser)
-    etree.strip_elements(root, *UNREAD, with_tail=False)
+    etree.strip_elements(root, *_UNREAD, with_tail=False)
     for element in root.iter("span", "font", "small"):
         by_class = len(element) == 0 and _SUPERSCRIPT_CLASS.fullmatch(element.get("class") or "")
         if by_class or _SUPERSCRIPT.search(element.get("style") or ""):
@@ -168,27 +157,24 @@ def drop(element: HtmlElement) -> None:
 
 def put_on_the_line(root: HtmlElement) -> None:
     """Make text of superscripts and formulas: "10⁶", "x=5/2r³"."""
-    for sup in root.xpath(_SUPERSCRIPTS):
-        is_divided = any(one.tag in BLOCKS for one in sup.iter())
-        _becomes(sup, raised("".join(sup.itertext())))
-        if is_divided:
-            sup.append(sup.makeelement("br"))
-    for element in reversed(root.xpath("//math/descendant-or-self::*[not(self::sup)]")):
-        parts = [child.text or "" for child in element]
-        if element.tag == "mfrac" and len(parts) == 2:
-            text = fraction(*parts)
-        elif element.tag in ("msup", "msubsup") and parts:
-            text = "".join((*parts[:-1], raised(parts[-1])))
-        elif element.tag in ("msqrt", "mroot"):
-            text = f"√({parts[0] if element.tag == 'mroot' and parts else ''.join(parts)})"
-        else:
-            text = "".join(map(str.strip, element.itertext()))
-        _becomes(element, text)
+    formulas = root.xpath("//math/descendant-or-self::*[not(self::sup)]")
+    for element in (*root.xpath(_SUPERSCRIPTS), *reversed(formulas)):  # of each formula the innermost first
+        is_divided = element.tag == "sup" and any(one.tag in BLOCKS for one in element.iter())
+        element.text = _formula(element)
+        element[:] = [element.makeelement("br")] if is_divided else []
 
 
-def _becomes(element: HtmlElement, text: str) -> None:
-    element.text = text
-    del element[:]
+def _formula(element: HtmlElement) -> str:
+    parts = [child.text or "" for child in element]
+    if element.tag == "sup":
+        return raised("".join(element.itertext()))
+    if element.tag == "mfrac" and len(parts) == 2:
+        return fraction(*parts)
+    if element.tag in ("msup", "msubsup") and parts:
+        return "".join((*parts[:-1], raised(parts[-1])))
+    if element.tag in ("msqrt", "mroot"):
+        return f"√({parts[0] if element.tag == 'mroot' and parts else ''.join(parts)})"
+    return "".join(map(str.strip, element.itertext()))
 
 
 def text_of(pieces: Iterable[str]) -> str:
@@ -238,15 +224,15 @@ class PageWalk(HTMLParser):
         names: of its elements.
     """
 
-    def __init__(self, read: Callable[[int, str], None], unread: tuple[str, ...] = ()):
-        """Call a function with (line on which it begins, text) for each text but for those in some elements."""
+    def __init__(self, read: Callable[[int, str], None], *, with_scripts: bool = False):
+        """Call a function with (line on which it begins, text) for each text."""
         super().__init__()
         self.names: set[str] = set()
-        self._read_text, self._unread = read, unread
+        self._read_text, self._with_scripts = read, with_scripts
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
         self.names.add(tag)
 
     def handle_data(self, data: str) -> None:
-        if self.cdata_elem not in self._unread:
+        if self._with_scripts or self.cdata_elem not in _UNREAD:
             self._read_text(self.getpos()[0], data)

@@ -26,7 +26,7 @@ class CountedDocument:
     def __init__(self, document: Document, account: Account, syntax: str):
         self._document, self._name, self._read = document, document.name, account.read
         self._problem = ""
-        self._page = PageWalk(self._text_of_page) if syntax == "html" else None
+        self._page = PageWalk(self._text_of_page, with_scripts=True) if syntax == "html" else None
         self._charset = charset_of(document.head, is_page=self._page is not None)
         self._decoder = codecs.getincrementaldecoder(self._charset)()
         self._is_decoded = self._page is not None or self._charset not in _OF_EXPAT

@@ -13,16 +13,7 @@ from statgraph.formats.documents.drafting import DocumentLines, document_format
 from statgraph.formats.documents.numbering import printed_number
 from statgraph.formats.documents.page_parts import MOST_BLOCKS, leave_out
 from statgraph.law.draft import Draft
-from statgraph.law.html_text import (
-    CELLS,
-    LEVELS,
-    UNREAD,
-    PageWalk,
-    encoding_of_page,
-    lines_of,
-    put_on_the_line,
-    tree_of,
-)
+from statgraph.law.html_text import CELLS, LEVELS, PageWalk, encoding_of_page, lines_of, put_on_the_line, tree_of
 from statgraph.law.lines import all_lines
 
 if TYPE_CHECKING:
@@ -135,7 +126,7 @@ def _cell_text(cell: HtmlElement) -> str:
 def walk_html(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
     """Yield (place, text) of all text in a file but for scripts and styles."""
     found: list[tuple[int, str]] = []
-    walk = PageWalk(lambda first, text: found.append((first, text)), UNREAD)
+    walk = PageWalk(lambda first, text: found.append((first, text)))
     walk.feed(path.read_bytes().decode(_encoding_of(path, draft) or draft.reading.encoding, errors="replace"))
     walk.close()
     for first, text in found:
