@@ -63,7 +63,7 @@ def declared_encoding(head: bytes) -> str:
     for mark, encoding in _BYTE_ORDER_MARKS.items():
         if head.startswith(mark):
             return encoding
-    declared = _CHARSET.search(head[:_HEAD_BYTES])
+    declared = _CHARSET.search(head)
     name = declared[1].decode().lower() if declared else ""
     return "utf-8" if name in _NOT_READABLE else name
 
@@ -71,7 +71,7 @@ def declared_encoding(head: bytes) -> str:
 def encoding_of_page(page: bytes) -> str:
     """Return the encoding that a page declares, as browsers read it; "" where it declares none, and where its letters
     can be UTF-8."""
-    name = declared_encoding(page)
+    name = declared_encoding(page[:_HEAD_BYTES])
     is_utf8 = not page.isascii() and page.decode("utf-8", "ignore").encode() == page
     return "" if is_utf8 else AS_BROWSERS_DO.get(name, name)
 
