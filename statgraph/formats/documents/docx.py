@@ -9,6 +9,7 @@ import re
 import unicodedata
 import zipfile
 from collections.abc import Iterator
+from html import escape
 from itertools import count, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,30 +18,29 @@ from statgraph.errors import reason_of
 from statgraph.extras import require
 from statgraph.formats.documents.blocks import Line
 from statgraph.formats.documents.drafting import DocumentLines, document_format
-from statgraph.formats.documents.equations import formula, symbol
+from statgraph.formats.documents.equations import M, formula, symbol
 from statgraph.formats.documents.numbering import Numbering
 from statgraph.formats.documents.office import W, find, is_readable, value
+from statgraph.formats.documents.page_parts import CONTENTS, DELETED, MOST_BLOCKS, NOTES, plain_line
 from statgraph.law.draft import Draft
-from statgraph.law.raised import raised
 
 if TYPE_CHECKING:
     from docx.document import Document as Docx
 
-_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _TITLE_STYLE = "Title"
 _HEADING_STYLE = re.compile(r"heading (\d)", re.IGNORECASE)  # the name in the file, whatever the program's language
 _CONTENTS_STYLE = re.compile(r"toc (?:\d|heading)|table of (?:figures|authorities)", re.IGNORECASE)
 _RUNNING_TEXT = 9  # of outline levels
-_MOST_BLOCKS = 10  # of a cell of data; one with more is there to lay out a page
 _CONTAINERS = {f"{W}{name}" for name in ("sdt", "sdtContent", "customXml", "smartTag", "ins", "moveTo")}
 _DELETED = (f"{W}del", f"{W}moveFrom")
 _UNREAD = {f"{W}{name}" for name in ("pPr", "rPr", "sdtPr", "sdtEndPr", "rubyPr", "instrText", "delInstrText")}
 _CHARACTERS = {f"{W}{name}": "\t" for name in ("tab", "ptab")} | {f"{W}br": "\n", f"{W}cr": "\n"}
 _CHARACTERS |= {f"{W}noBreakHyphen": "-", f"{W}softHyphen": "\u00ad"}
-_NOTES, _CONTENTS, _DELETED_TEXT = "notes", "contents", "deleted text"
+_ALIGNED = {"superscript": "sup", "subscript": "sub"}
+_ALL_RAISED = re.compile(r"(?:\s*<sup>[^<]*</sup>)+\s*")
 _RULES = {  # of the parts of a file, by the end of their type
-    **dict.fromkeys(("footnotes+xml", "endnotes+xml", "comments+xml"), _NOTES),
+    **dict.fromkeys(("footnotes+xml", "endnotes+xml", "comments+xml"), NOTES),
     **dict.fromkeys(("header+xml", "footer+xml"), "heads and feet of pages"),
 }
 
@@ -102,9 +102,9 @@ class _Reader:
             elif block.tag == f"{W}tbl":
                 yield from self._table(block)
             elif block.tag in _DELETED:
-                self.left_out.append((_DELETED_TEXT, _all_text(block)))
+                self.left_out.append((DELETED, _all_text(block)))
             elif block.tag == f"{W}sdt" and value(block, "sdtPr/docPartObj/docPartGallery") == "Table of Contents":
-                self._leave_out(_CONTENTS, block)
+                self._leave_out(CONTENTS, block)
             elif block.tag in _CONTAINERS:
                 yield from self._blocks(block)
             elif block.tag == f"{_MC}AlternateContent":
@@ -115,7 +115,7 @@ class _Reader:
         boxes: list[Any] = []
         text = self._text(paragraph, boxes)
         if any(_CONTENTS_STYLE.fullmatch(value(style, "name")) for style in styles):
-            self.left_out.append((_CONTENTS, text))
+            self.left_out.append((CONTENTS, text))
         elif text.strip() or find(paragraph, "pPr/rPr/del") is None:
             level = _level(paragraph, styles)
             text = f"{self._numbering.mark(paragraph, styles)}{text}"
@@ -147,7 +147,7 @@ class _Reader:
         paragraphs = [list(cell.iter(f"{W}p")) for cell in cells]
         return (
             len(cells) > 1
-            and max(map(len, paragraphs)) <= _MOST_BLOCKS
+            and max(map(len, paragraphs)) <= MOST_BLOCKS
             and not any(next(cell.iter(f"{W}tbl"), None) is not None for cell in cells)
             and not any(_level(one, self._styles_of(one)) for cell in paragraphs for one in cell)
         )
@@ -165,52 +165,40 @@ class _Reader:
 
     def _text(self, paragraph: Any, boxes: list[Any]) -> str:
         """Return the text of a paragraph, and add its text boxes to a list."""
-        runs = [(kind, "".join(text for _, text in run)) for kind, run in groupby(self._runs(paragraph, boxes), _first)]
-        if all(kind == "superscript" for kind, text in runs if text.strip()):
-            runs = [("", text) for _, text in runs]
-        pieces: list[str] = []
-        for place, (kind, text) in enumerate(runs):
-            kinds = [kind for kind, _ in runs[place : place + 3]]
-            if kinds == ["superscript", "", "subscript"] and runs[place + 1][1].strip() in ("/", "⁄"):
-                pieces.append(f"{' ' * bool(pieces and pieces[-1][-1:].isdigit())}{text}")
-            else:
-                pieces.append(raised(text) if kind == "superscript" else text)
-        return unicodedata.normalize("NFC", "".join(pieces))
+        html = "".join(self._html(paragraph, boxes)).replace("</sup><sup>", "")
+        html = re.sub("</?sup>", "", html) if _ALL_RAISED.fullmatch(html) else html
+        return unicodedata.normalize("NFC", plain_line(html, self.left_out))
 
-    def _runs(self, element: Any, boxes: list[Any], is_link: bool = False) -> Iterator[tuple[str, str]]:
-        """Yield (how it is aligned: "superscript", "subscript", "", text) for the texts in an element."""
+    def _html(self, element: Any, boxes: list[Any]) -> Iterator[str]:
+        """Yield the texts in an element as HTML, what is raised, lowered or a link to a place with its tags."""
         for child in element:
             tag = child.tag
-            if tag == f"{W}t":
-                kind = self._alignment(element)
-                if find(element, "footnoteReference") is not None or (is_link and kind == "superscript"):
-                    self.left_out.append((_NOTES, child.text or ""))
-                else:
-                    yield kind, child.text or ""
+            if tag == f"{W}t" and find(element, "footnoteReference") is not None:
+                self.left_out.append((NOTES, child.text or ""))
+            elif tag == f"{W}t":
+                name, text = self._alignment(element), escape(child.text or "", quote=False)
+                yield f"<{name}>{text}</{name}>" if name and text.strip() else text
             elif tag in _CHARACTERS:
-                yield "", _CHARACTERS[tag]
+                yield _CHARACTERS[tag]
             elif tag == f"{W}sym":
-                yield "", symbol(child.get(f"{W}char") or "", child.get(f"{W}font") or "")
-            elif tag == f"{_M}oMath":
-                yield "", formula(child)
+                yield escape(symbol(child.get(f"{W}char") or "", child.get(f"{W}font") or ""), quote=False)
+            elif tag == f"{M}oMath":
+                yield escape(formula(child), quote=False)
             elif tag in (*_DELETED, f"{W}rt"):
-                self.left_out.append((_DELETED_TEXT if tag in _DELETED else _NOTES, _all_text(child)))
+                self.left_out.append((DELETED if tag in _DELETED else NOTES, _all_text(child)))
             elif tag == f"{W}txbxContent":
                 boxes.append(child)
-            elif tag == f"{_MC}AlternateContent":
-                yield from self._runs(_chosen(child), boxes, is_link)
             elif tag not in _UNREAD:
+                text = "".join(self._html(_chosen(child) if tag == f"{_MC}AlternateContent" else child, boxes))
                 is_anchor = tag == f"{W}hyperlink" and child.get(f"{W}anchor") is not None
-                yield from self._runs(child, boxes, is_link or is_anchor)
+                yield f'<a href="#">{text}</a>' if is_anchor else text
 
     def _alignment(self, run: Any) -> str:
+        """Return the tag of HTML that a run is in, "sup", "sub" or ""."""
         style = self._styles.get(value(run, "rPr/rStyle") or None)
         own = value(run, "rPr/vertAlign") or ("" if style is None else value(style, "rPr/vertAlign"))
-        return own or ("superscript" if value(run, "rPr/position").strip("0").isdigit() else "")
-
-
-def _first(pair: tuple[str, str]) -> str:
-    return pair[0]
+        is_above = value(run, "rPr/position").strip("0").isdigit()
+        return _ALIGNED.get(own or "superscript" * is_above, "")
 
 
 def _within(element: Any, name: str) -> Iterator[Any]:
@@ -224,7 +212,7 @@ def _within(element: Any, name: str) -> Iterator[Any]:
 
 def _chosen(alternatives: Any) -> Any:
     """Return the first alternative that holds text, or else the first: they show the same."""
-    return next((one for one in alternatives if next(one.iter(f"{W}t", f"{_M}t"), None) is not None), alternatives[0])
+    return next((one for one in alternatives if next(one.iter(f"{W}t", f"{M}t"), None) is not None), alternatives[0])
 
 
 def _all_text(element: Any) -> str:
@@ -249,7 +237,7 @@ def _outline_level(element: Any) -> int | None:
 
 
 _WALKED = re.compile(r"word/(document|(?:foot|end)notes|comments|header\d*|footer\d*)\.xml")
-_APART = {f"{W}{name}" for name in ("del", "moveFrom", "rt", "sym", "hyperlink")} | {f"{_M}t"}
+_APART = {f"{W}{name}" for name in ("del", "moveFrom", "rt", "sym", "hyperlink")} | {f"{M}t"}
 _BLANKS = {f"{W}{name}" for name in ("tab", "ptab", "br", "cr")}
 
 
@@ -274,7 +262,7 @@ def _walked(element: Any, group: int, groups: Iterator[int]) -> Iterator[tuple[i
     for child in element:
         is_apart = child.tag in _APART or find(child, "footnoteReference") is not None
         own = next(groups) if is_apart else group
-        if child.tag in (f"{W}t", f"{W}delText", f"{_M}t"):
+        if child.tag in (f"{W}t", f"{W}delText", f"{M}t"):
             yield own, child.text or ""
         elif child.tag in _BLANKS:
             yield own, " "
@@ -287,7 +275,7 @@ def _walked(element: Any, group: int, groups: Iterator[int]) -> Iterator[tuple[i
 def _is_repeated(element: Any) -> bool:
     """Return whether an element is for programs that cannot show the one before it."""
     other = element.getprevious() if element.tag == f"{_MC}Fallback" else None
-    return other is not None and next(other.iter(f"{W}t", f"{_M}t"), None) is not None
+    return other is not None and next(other.iter(f"{W}t", f"{M}t"), None) is not None
 
 
 FORMAT = document_format(

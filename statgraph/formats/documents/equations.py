@@ -7,7 +7,7 @@ from typing import Any
 
 from statgraph.law.raised import fraction, raised
 
-_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 # Of the font Symbol, whose letters are Greek.
 _GREEK = dict(
     zip(
@@ -61,5 +61,5 @@ def _name(element: Any) -> str:
 
 
 def _property(element: Any, path: str, otherwise: str) -> str:
-    found = element.find("/".join(f"{_M}{name}" for name in path.split("/")))
-    return otherwise if found is None else found.get(f"{_M}val", otherwise)
+    found = element.find("/".join(f"{M}{name}" for name in path.split("/")))
+    return otherwise if found is None else found.get(f"{M}val", otherwise)

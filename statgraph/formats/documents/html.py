@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from statgraph.formats.documents.blocks import Line
 from statgraph.formats.documents.drafting import DocumentLines, document_format
 from statgraph.formats.documents.numbering import printed_number
-from statgraph.formats.documents.page_parts import leave_out
+from statgraph.formats.documents.page_parts import MOST_BLOCKS, leave_out
 from statgraph.law.draft import Draft
 from statgraph.law.html_text import (
     CELLS,
@@ -28,7 +28,6 @@ from statgraph.law.lines import all_lines
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-_MOST_BLOCKS = 10  # of a cell of data; one with more is there to lay out a page
 _MOST_PRE = 0.5  # of the characters of a page whose paragraphs are on a line each
 _NUMBERS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 _LIST_STYLE = re.compile(r"list-style(?:-type)?\s*:\s*(?:(none)|(lower|upper)-(alpha|latin|roman))", re.IGNORECASE)
@@ -121,7 +120,7 @@ def _is_data(row: HtmlElement) -> bool:
     if len(cells) < 2 or len(cells) < len(row) or any(text and text.strip() for text in beside):
         return False
     return not any(
-        next(cell.iter("table", *LEVELS), None) is not None or len(cell.xpath(".//p|.//br|.//li|.//div")) > _MOST_BLOCKS
+        next(cell.iter("table", *LEVELS), None) is not None or len(cell.xpath(".//p|.//br|.//li|.//div")) > MOST_BLOCKS
         for cell in cells
     )
 

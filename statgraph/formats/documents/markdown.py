@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from statgraph.formats.documents.blocks import Line
 from statgraph.formats.documents.drafting import DocumentLines, document_format
 from statgraph.formats.documents.html import page_lines
-from statgraph.formats.documents.page_parts import CONTENTS, METADATA, NOTES, leave_out, letters
+from statgraph.formats.documents.page_parts import CONTENTS, METADATA, NOTES, letters, plain_line
 from statgraph.formats.documents.text import walk_text
 from statgraph.law.draft import Draft
-from statgraph.law.html_text import BLOCKS, OWN_MARK, put_on_the_line, text_of, tree_of
+from statgraph.law.html_text import BLOCKS, OWN_MARK
 from statgraph.law.lines import all_lines
 
 if TYPE_CHECKING:
@@ -174,12 +174,7 @@ def _plain(html: str, left_out: list[tuple[str, str]]) -> str:
     left_out += [(NOTES, mark) for mark in _NOTE_MARK.findall(html)]
     html = _STRAY.sub("", _NOTE_MARK.sub("", html))
     html = _SUBSCRIPT.sub(r"\1", _SUPERSCRIPT.sub(r"<sup>\1</sup>", html))
-    if "<" not in html:  # as in most
-        return unescape(html).strip()
-    root = tree_of(f"<p>{html}")
-    left_out += leave_out(root)
-    put_on_the_line(root)
-    return text_of(root.itertext()).strip()
+    return plain_line(html, left_out).strip()
 
 
 # Marks alone, for the walk: comments, tags, addresses, emphasis and escapes. What can mark a note stands apart.

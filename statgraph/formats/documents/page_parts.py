@@ -1,25 +1,37 @@
-"""What of a web page is no text of a statute: navigation, hidden parts, footnotes, tables of contents."""
+"""What of a web page is no text of a statute: navigation, hidden parts, footnotes, contents; a line without it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from html import unescape
 from typing import TYPE_CHECKING
 
-from statgraph.law.html_text import BLOCKS, LEVELS, drop, note_marks
+from statgraph.law.html_text import BLOCKS, LEVELS, drop, note_marks, put_on_the_line, text_of, tree_of
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-NAVIGATION, NOTES, METADATA, CONTENTS = "navigation", "notes", "metadata", "contents"
+NAVIGATION, NOTES, METADATA, CONTENTS, DELETED = "navigation", "notes", "metadata", "contents", "deleted text"
+MOST_BLOCKS = 10  # of a cell of data; one with more is there to lay out a page
 _RULES = {
     **dict.fromkeys(("nav", "footer", "aside", "button", "select", "template", "noscript", "svg"), NAVIGATION),
     **dict.fromkeys(("head", "annotation", "annotation-xml"), METADATA),
     **dict.fromkeys(("rt", "rp"), NOTES),
-    "del": "deleted text",
+    "del": DELETED,
 }
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _MIN_CONTENTS, _SAME, _MOST_PIECES = 3, 0.6, 30  # lines of a table of contents; letters, and texts compared, of each
+
+
+def plain_line(html: str, left_out: list[tuple[str, str]]) -> str:
+    """Return the text of a line of HTML, and add what of it is left out, such as marks of footnotes."""
+    if "<" not in html:  # as in most
+        return unescape(html)
+    root = tree_of(f"<p>{html}")
+    left_out += leave_out(root)
+    put_on_the_line(root)
+    return text_of(root.itertext())
 
 
 def leave_out(root: HtmlElement) -> list[tuple[str, str]]:

@@ -205,6 +205,8 @@ FRACTION = "<m:f><m:num><m:r><m:t>5</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t><
         (["22", run("1", '<w:position w:val="6"/>'), run("0", '<w:position w:val="0"/>')], "22¹0"),
         ([run("All is raised", UP)], "All is raised"),
         (["Cafe\u0301"], "Café"),
+        ([f'<w:hyperlink w:anchor="n">{run("Art. 22")}{run("1", UP)}</w:hyperlink>', " &lt;b&gt; &amp;amp;"],
+         "Art. 22¹ <b> &amp;"),
         (["x=", f"<m:oMath>{FRACTION}</m:oMath>", " m"], "x=5/2 m"),
         (["§", '<w:r><w:sym w:font="Symbol" w:char="F061"/><w:sym w:font="Arial" w:char="F0A7"/></w:r>'], "§α§"),
         (["a", "<w:r><w:noBreakHyphen/><w:tab/></w:r>", "b"], "a-\tb"),

@@ -109,17 +109,11 @@ def test_preformatted_text_keeps_its_lines(draft, tmp_path):
 @pytest.mark.parametrize(
     ("body", "text"),
     [
-        ("Art. 22<sup>1</sup>. A", "Art. 22¹. A"), ("10<sup>6</sup> m<sub>2</sub>", "10⁶ m2"),
-        ("1<sup>er</sup>", "1er"), ("Cafe\u0301", "Café"),
-        ("1<sup>1</sup>/<sub>2</sub> m", "1 1/2 m"), ('22<span style="vertical-align:super">1</span>', "22¹"),
-        ('22<span class="oj-super">1</span>', "22¹"),
-        ("<math><mi>x</mi> <mo>=</mo> <mfrac><mn>5</mn><mn>2</mn></mfrac><msup><mi>r</mi><mn>3</mn></msup></math>",
-         "x=5/2r³"),
-        ("<math>" + "<mrow>" * 1_500 + "x", "x"), ("f() on<ruby>e<rt>f</ruby>\x01", "f() one"),
-        ("in <st1:place>Rome</st1:place>, now", "in Rome, now"),
+        ("Art. 22<sup>1</sup>. A", "Art. 22¹. A"), ("Cafe\u0301", "Café"),
+        ("f() on<ruby>e<rt>f</ruby>\x01", "f() one"), ("in <st1:place>Rome</st1:place>, now", "in Rome, now"),
     ],
 )  # fmt: skip
-def test_what_is_raised_stays_apart(draft, tmp_path, body, text):
+def test_tags_in_a_line_do_not_divide_it(draft, tmp_path, body, text):
     assert [line.text for line in page_of(draft, tmp_path, f"<p>{body}</p>").lines] == [text]
 
 
