@@ -33,9 +33,9 @@ PLAIN = "plain"  # the rival among the searches, whose others are named by their
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a kind of run is compared with, and what is asked of it: the seconds of a question, how many times faster it
-    is to be, and why it may not be."""
+class Targets:
+    """The rival of a kind of run and the figures to reach: the seconds of a question, how many times faster than the
+    rival; and why it may fall short of them."""
 
     rival: str
     seconds: float
@@ -43,12 +43,12 @@ class Asked:
     why_not: str
 
 
-OF_ONE = Asked(
+OF_ONE = Targets(
     "SentenceTransformer.encode, faiss.IndexFlatIP, the same fetch", 0.01, 3.0,
     "A question's time is the multiplication by the layers' weights, which the rival shares.",
 )  # fmt: skip
 OF_STATIC_ENSEMBLE, OF_ENSEMBLE = (
-    Asked(
+    Targets(
         "bm25s with a stemmer, SentenceTransformer and faiss.IndexFlatIP of the last member, reciprocal rank fusion",
         seconds, 1.3,
         "It asks two signals where an ensemble asks nine, and ranks by no trees. Both multiply the layers.",
@@ -88,12 +88,12 @@ def measure_ensemble(settings: Settings) -> list[Row]:
     dev = corpus.split("dev")
     rankings = [plain(question.text)[:DEPTH] for question in dev]
     plain_quality = question_metrics(rankings, corpus.label_rows(dev), len(corpus.articles))[QUALITY].mean()
-    asked = OF_ENSEMBLE if _transformers(encoders) else OF_STATIC_ENSEMBLE
+    targets = OF_ENSEMBLE if _transformers(encoders) else OF_STATIC_ENSEMBLE
     what = f"one question to an ensemble: {corpus.name}, {len(corpus.articles):,} articles, {len(encoders)} members"
     rows = []
     for name, retriever in retrievers.items():
         note = f"Quality on dev {_dev_quality(retriever, corpus):.1f}, the rival's {100 * plain_quality:.1f}."
-        rows += rows_of(_labelled(what, name), asked, seconds[name], seconds[PLAIN], note)
+        rows += rows_of(_labelled(what, name), targets, seconds[name], seconds[PLAIN], note)
     if has_letters(corpus.language):
         letters = [letter(text, corpus.language) for text in texts]
         n_words = round(statistics.mean(len(text.split()) for text in letters))
@@ -103,7 +103,7 @@ def measure_ensemble(settings: Settings) -> list[Row]:
 
 
 def rows_of(
-    what: str, asked: Asked, ours: Sequence[float], plain: Sequence[float], quality_note: str, is_good: bool = True
+    what: str, targets: Targets, ours: Sequence[float], plain: Sequence[float], quality_note: str, is_good: bool = True
 ) -> list[Row]:
     """Return the row of a question's time, which holds if the quality is good too, and the row beside the rival."""
     spread, ratio = Spread.of(ours), times_faster(ours, plain)
@@ -112,11 +112,11 @@ def rows_of(
         f"{seconds_text(Spread.of(plain))}. {quality_note}"
     )
     figures = {"seconds": list(ours), "plain_seconds": list(plain)}
-    limit, holds = f"p50 under {1000 * asked.seconds:g} ms", spread.median < asked.seconds and is_good
-    faster, why = ratio.median >= asked.times, "" if ratio.median >= asked.times else asked.why_not
+    limit, holds = f"p50 under {1000 * targets.seconds:g} ms", spread.median < targets.seconds and is_good
+    faster, why = ratio.median >= targets.times, "" if ratio.median >= targets.times else targets.why_not
     return [
         Row(what, "", limit, seconds_text(spread), holds, figures, note),
-        Row(what, asked.rival, f"{asked.times:g} times faster", ratio_text(ratio), faster, {}, why),
+        Row(what, targets.rival, f"{targets.times:g} times faster", ratio_text(ratio), faster, {}, why),
     ]
 
 

@@ -24,7 +24,7 @@ Command = TypeVar("Command", bound=Callable[..., object])
 
 
 class WholeNumber(click.IntRange):
-    """A whole number within limits; what is none is refused as a setting is."""
+    """A whole number within limits; anything else is refused as a setting is."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the number that was typed."""

@@ -162,7 +162,7 @@ def _doubled(codes: Collection[Sequence[Article]], places: Mapping[str, str]) ->
 
 
 def _restarts(one: Article, other: Article, first_below: Mapping[tuple[str, ...], int | None]) -> bool:
-    """Return whether the later of two articles is below a heading of its own under which numbers begin anew."""
+    """Return whether the later of two articles is below a heading of its own under which numbers begin again."""
     shared = sum(1 for _ in takewhile(lambda titles: titles[0] == titles[1], zip(one.path, other.path, strict=False)))
     return shared < len(other.path) and first_below[other.path[: shared + 1]] in (None, 1)
 

@@ -213,7 +213,7 @@ class LinePatterns:
         return None if match is None else ArticleLine("", match["number"], text[match.end() :].lstrip(_BETWEEN))
 
     def heading(self, text: str) -> HeadingLine | None:
-        """Return the heading that a line is, None if it is none."""
+        """Return the heading in a line, None if the line is not a heading."""
         if len(text) > LONGEST_HEADING:
             return None
         for level, pattern in enumerate(self._own_headings, start=1):

@@ -85,10 +85,10 @@ def check_named(name: str, source: Path) -> None:
 
 
 def check_text(source: Path) -> None:
-    """Refuse a file that is no text, such as a spreadsheet.
+    """Refuse a binary file, such as a spreadsheet.
 
     Raises:
-        CorpusError: if it is one.
+        CorpusError: if the file is not text.
     """
     if _is_binary(_head(source)):
         raise CorpusError(f"{source}: not a text file; save it as .csv in UTF-8")

@@ -100,7 +100,7 @@ class Account:
         """Add a piece of the source: a line, or the text between two tags.
 
         Args:
-            line: of the file that `place` is, if it is one: takes less memory than a place that names both.
+            line: in the file named by `place`; takes less memory than a place that holds both.
         """
         self._places.append(place)
         self._lines.append(line)

@@ -241,9 +241,9 @@ def _add_fields(digest: hashlib._Hash, *values: object) -> None:
 
 
 def checked_corpus(corpus: Corpus) -> Corpus:
-    """Return an argument that is to be a corpus.
+    """Return the argument if it is a corpus.
 
     Raises:
-        UsageError: if it is none.
+        UsageError: if it is anything else.
     """
     return checked("corpus", corpus, (Corpus,), "a Corpus, such as import_corpus(...) or read_corpus(...) returns")

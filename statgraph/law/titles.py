@@ -10,7 +10,7 @@ from typing import Protocol
 
 from statgraph.law.records import Article
 
-_BARE_NUMBER = re.compile(r"[A-Za-z]{0,2}[.\s*]*\d(?!.*[§条條])")  # 第190条 is none
+_BARE_NUMBER = re.compile(r"[A-Za-z]{0,2}[.\s*]*\d(?!.*[§条條])")  # not 第190条
 MIN_TITLES = 3  # of a code, that show how it names its articles
 NEARLY_ALL = 0.9
 

@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 from statgraph._version import __version__
 from statgraph.errors import EngineError, UsageError, on_command_line
 from statgraph.service.config import PageConfig
-from statgraph.service.middleware import BearerToken, BodyLimit, RequestLog, SecurityHeaders
+from statgraph.service.middleware import BearerToken, BodyLimit, RequestLog, SecurityHeaders, SoundHeaders
 from statgraph.service.problems import ProblemError, add_problem_schema, invalid_field, problem_response
 from statgraph.service.routes import router
 from statgraph.service.state import ServiceState
@@ -38,11 +38,13 @@ async def _nothing() -> None:
     pass
 
 
-def create_app(state: ServiceState, load: Callable[[], Coroutine[Any, Any, None]] = _nothing) -> FastAPI:
+def create_app(
+    state: ServiceState, load: Callable[[], Coroutine[Any, Any, None]] = _nothing, *, loopback: bool = False
+) -> FastAPI:
     """Return the application; it answers 503 until a run is opened.
 
     `load` opens the run, and others after it: it is called when the application starts, which does not wait for it, and
-    cancelled when it ends.
+    cancelled when it ends. With `loopback`, only this machine reaches it; a token lets others in by a proxy.
     """
     config = state.config
 
@@ -72,6 +74,7 @@ def create_app(state: ServiceState, load: Callable[[], Coroutine[Any, Any, None]
     app.add_middleware(BodyLimit, max_bytes=config.max_body, timeout_s=config.timeout_s)
     if config.token:
         app.add_middleware(BearerToken, token=config.token)
+    app.add_middleware(SoundHeaders, local_only=loopback and not config.token)
     app.add_middleware(RequestLog, metrics=state.metrics, log_questions=config.log_questions)
     app.add_middleware(SecurityHeaders)
     made = app.openapi

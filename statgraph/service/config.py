@@ -25,6 +25,7 @@ LOGO_TYPES = {
 }
 MOST_OF_A_LOGO = 2**20  # bytes: every reader loads it
 _MAIL = re.compile(r"[^\s@:/]+@[^\s@:/]+\.[^\s@:/]+")
+_SENDABLE = re.compile(r"[^\x00-\x1f\x7f]+")  # in a header
 _SITE = re.compile(r"https?://[^\s/]+\S*")
 
 
@@ -85,7 +86,8 @@ class ServiceConfig:
     """How the service behaves.
 
     Attributes:
-        token: what a client must send as `Authorization: Bearer TOKEN`; None lets everyone in.
+        token: what a client must send as `Authorization: Bearer TOKEN`, less blanks and line ends around it; None lets
+            everyone in.
         feedback: the JSONL file that feedback is appended to; None takes none.
         editable: whether clients may add articles to the run and remove them; needs a token.
         log_questions: whether the log holds the text of the questions.
@@ -116,6 +118,11 @@ class ServiceConfig:
 
     def __post_init__(self) -> None:
         check_settings(self, "service")
+        if self.token and not _SENDABLE.fullmatch(self.token.strip()):
+            raise UsageError(
+                f"{TOKEN_VARIABLE}: blank, or has a line end or another control character inside, which no request can "
+                "send; use letters and digits"
+            )
         if self.editable and not self.token:
             raise UsageError(
                 f"{option('editable')}: needs a token; set {TOKEN_VARIABLE} for those who may change the law"

@@ -1,5 +1,5 @@
-"""What every request passes through: security headers, the bearer token, the bound on its body; one JSON line and one
-count for each, and an answer for what nothing else caught."""
+"""What every request passes through: security headers, checks of its own headers, the bearer token, the bound on its
+body; one JSON line and one count for each, and an answer for what nothing else caught."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ import json
 import logging
 import secrets
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
+from urllib.parse import urlsplit
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from statgraph.formats.download import is_loopback
+from statgraph.service.config import TOKEN_VARIABLE
 from statgraph.service.problems import problem_response
 
 SECURITY_HEADERS = {
@@ -51,12 +55,37 @@ class SecurityHeaders:
         await self._app(scope, receive, send_with_headers if scope["type"] == "http" else send)
 
 
+class SoundHeaders:
+    """Refuses what no client sends in good faith: a body whose length is said twice (RFC 9112, section 6.1), which a
+    proxy may read as two requests; with `local_only` also another host's name, by which that host's page, once its name
+    leads to this machine, would read answers as its own (DNS rebinding).
+    """
+
+    def __init__(self, app: ASGIApp, *, local_only: bool):
+        self._app = app
+        self._local_only = local_only
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refusal = self._refusal(Headers(scope=scope)) if scope["type"] == "http" else None
+        await (self._app if refusal is None else problem_response(*refusal, headers=_CLOSE))(scope, receive, send)
+
+    def _refusal(self, headers: Headers) -> tuple[int, str] | None:
+        if "content-length" in headers and "transfer-encoding" in headers:
+            return 400, "Content-Length beside Transfer-Encoding; send one of them"
+        if self._local_only and not _is_local(headers.get("host", "localhost")):
+            return (
+                421,
+                f"without {TOKEN_VARIABLE}, this service answers to localhost and 127.0.0.1; ask it by these names",
+            )
+        return None
+
+
 class BearerToken:
     """Answers 401 to a request without the token (RFC 6750), except for the page, the API's description and health."""
 
     def __init__(self, app: ASGIApp, *, token: str):
         self._app = app
-        self._token = token.encode("utf-8")
+        self._token = token.strip().encode("utf-8")  # a file of a secret ends with a line end
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or _is_open(scope["path"]) or self._fits(Headers(scope=scope)):
@@ -115,6 +144,13 @@ class BodyLimit:
                 return None
             if not message.get("more_body", False):
                 return bytes(body)
+
+
+def _is_local(host: str) -> bool:
+    """Return whether a Host header names this machine as only it does itself."""
+    with suppress(ValueError):
+        return is_loopback(urlsplit(f"//{host}").hostname or "")
+    return False
 
 
 def _is_open(path: str) -> bool:

@@ -86,7 +86,7 @@ def serve(
                 f"feedback; set {TOKEN_VARIABLE} to require a token"
             )
         address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
-        server = _server(create_app(state, load), config)
+        server = _server(create_app(state, load, loopback=is_loopback(host)), config)
         _run_until_signalled(server, listener)
     if fault is not None:
         raise fault

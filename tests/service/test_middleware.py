@@ -4,8 +4,13 @@ import asyncio
 import json
 
 import pytest
+from fastapi.testclient import TestClient
 
+from statgraph.errors import UsageError
+from statgraph.service.app import create_app
+from statgraph.service.config import ServiceConfig
 from statgraph.service.middleware import BearerToken, BodyLimit, Metrics, RequestLog
+from statgraph.service.state import ServiceState
 
 TOKEN = "a long secret é"
 
@@ -49,6 +54,62 @@ def test_a_token_beyond_ascii_fits_in_utf_8():
     sent = Headers(raw=[(b"authorization", f"Bearer {TOKEN}".encode())])
     assert BearerToken(None, token=TOKEN)._fits(sent)
     assert not BearerToken(None, token="a long secret e")._fits(sent)
+
+
+@pytest.mark.parametrize("token", ["secret\n", "secret\r\n", " secret\t"])
+def test_a_token_of_a_file_opens_without_its_line_end(make_client, token):
+    client = make_client(token=token)
+    assert client.get("/api/about", headers={"Authorization": "Bearer secret"}).status_code == 200
+
+
+@pytest.mark.parametrize("token", ["\n", "  ", "sec\nret", "se\x00cret", "secret\r\nHost: x"])
+def test_a_token_that_no_request_can_send_is_refused(token):
+    with pytest.raises(UsageError, match=r"^STATGRAPH_TOKEN: blank, or has a line end"):
+        ServiceConfig(token=token)
+
+
+@pytest.fixture(scope="module")
+def loopback(loaded_run):
+    """Return a function from a token to a client of a service that only this machine reaches."""
+
+    def make(token=None):
+        state = ServiceState(ServiceConfig(token=token))
+        state.open(loaded_run)
+        return TestClient(create_app(state, loopback=True))
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        *(
+            (host, 200)
+            for host in ("localhost", "LOCALHOST:8000", "127.0.0.1:8000", "127.1.2.3", "[::1]:8000", "[::1]")
+        ),
+        *((host, 421) for host in ("evil.example", "evil.example:8000", "127.0.0.1.evil.example", "192.168.1.2", "")),
+        *((host, 421) for host in ("localhost.evil.example", "x@evil.example", "[::1", "localhost:80@evil.example")),
+    ],
+)
+def test_without_a_token_no_other_host_is_answered_for(loopback, host, status):
+    """A page of evil.example whose name leads to 127.0.0.1 is of the same origin as the service (DNS rebinding)."""
+    answer = loopback().get("/api/about", headers={"Host": host})
+    assert (answer.status_code, "village" in answer.text) == (status, status == 200)
+    assert loopback().get("/", headers={"Host": host}).status_code == status
+
+
+def test_with_a_token_a_proxy_may_ask_by_any_name(loopback, client):
+    headers = {"Host": "law.example", "Authorization": "Bearer secret"}
+    assert loopback("secret").get("/api/about", headers=headers).status_code == 200
+    assert client.get("/api/about", headers={"Host": "law.example"}).status_code == 200  # on an address for others
+
+
+@pytest.mark.parametrize("token", [None, "secret"])
+def test_a_length_said_twice_is_refused_and_ends_the_connection(make_client, token):
+    headers = {"Content-Length": "3", "Transfer-Encoding": "chunked", "Content-Type": "application/json"}
+    answer = make_client(token=token).post("/api/search", content=b"{}", headers=headers)
+    assert (answer.status_code, answer.headers["connection"]) == (400, "close")
+    assert answer.headers["content-type"] == "application/problem+json"
 
 
 @pytest.mark.parametrize("address", ["/api/about", "/api/nothing", "/healthz", "/metrics", "/openapi.json"])

@@ -81,7 +81,7 @@ class Document:
 def documents(source: Path, passed_over: list[str] | None = None) -> Iterator[Document]:
     """Yield the documents of a file, a folder with all below it, or a zip or tar archive, by name.
 
-    A document is valid until the next one is asked for. The names of files that by their suffix are none are added to
+    A document is valid until the next one is asked for. The names of files with another suffix are added to
     `passed_over`.
 
     Raises:

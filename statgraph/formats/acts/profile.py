@@ -202,7 +202,7 @@ class Profile:
         settings: of its YAML file.
 
     Raises:
-        UsageError: if a selector, a value or a pattern is none, or something that it needs is missing.
+        UsageError: if a selector, a value or a pattern cannot be parsed, or a required key is missing.
     """
 
     def __init__(self, name: str, settings: ProfileSettings):

@@ -117,7 +117,7 @@ def selectors_of(text: str) -> tuple[Selector, ...]:
     """Return the selectors of a text, which separates several by commas.
 
     Raises:
-        ValueError: if it is none; the text says why.
+        ValueError: if the text cannot be parsed; the message says why.
     """
     return tuple(_selector(part.strip()) for part in re.split(f",{_BETWEEN}", text))
 

@@ -319,7 +319,7 @@ def list_mark(element: Element, item: Element, place: int) -> str:
 
 
 def _counted(number: int, style: str) -> str:
-    """Return a number in a style of HTML's `type`; "" if it is none of them."""
+    """Return a number in a style of HTML's `type`; "" for another style."""
     if style == "1" or not style:
         return str(number) if style else ""
     if style.lower() == "a":

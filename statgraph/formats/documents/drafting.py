@@ -18,7 +18,7 @@ from statgraph.law.draft import Draft, SourceFormat
 
 MAX_FILE_BYTES = 256 << 20
 _MAX_NAMED = 3
-# Files that lie beside statutes and are none.
+# Files that lie beside statutes but hold no law.
 _BESIDE = re.compile(r"(?i)(?:readme|licen[cs]e|notice|changelog|contributing|index|_index|summary)\b.*")
 
 
@@ -126,7 +126,7 @@ def _draft_articles(draft: Draft, outline: Outline, prefix: str) -> None:
 
 def _account(walked: Iterable[tuple[str, str]], name: str, document: DocumentLines, outline: Outline) -> Account:
     """Return what became of all that stands in a document. Without an article it is lost, unless its name says that it
-    is none of the statutes."""
+    holds no law, such as a README."""
     account = Account()
     is_beside = _BESIDE.match(Path(name).name) is not None
     for place, text in walked:

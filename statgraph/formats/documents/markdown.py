@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _FRONT_MATTER, _ENDS = "---", ("---", "...")
 _NOTE = re.compile(r"[ \t>]*\[\^[^\]\s]+\]:")
 _NOTE_MARK = re.compile(r"\[\^[^\]\s]+\]")
-# What is defined as the address of a link but is none: "[1]: Repealed."
+# A link definition whose target is not an address: "[1]: Repealed."
 _NO_ADDRESS = re.compile(r"^([ \t>]*)(?=\[[^\]]+\]:\s)(?!\[[^\]]+\]:\s+<?(?:[a-z][a-z\d+.-]*:\S|[./#]))", re.IGNORECASE)
 _NUMBER = re.compile(r"\w{1,3}")  # "[Haftung](1) Der Halter" is no link
 _SUPERSCRIPT, _SUBSCRIPT = re.compile(r"\^([^\s^]{1,12})\^"), re.compile(r"(?<=\w)~(\w{1,8})~")

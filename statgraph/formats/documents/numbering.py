@@ -127,7 +127,7 @@ class Numbering:
 
     @staticmethod
     def _of(paragraph: Any, styles: Iterable[Any]) -> tuple[str, int]:
-        """Return (id of the list, level) of a paragraph, by its own properties or its styles'; ("", 0) of none."""
+        """Return (id of the list, level) of a paragraph, by its own properties or its styles'; ("", 0) without one."""
         level = ""
         for element in (paragraph, *styles):
             level = level or value(element, "pPr/numPr/ilvl")

@@ -164,7 +164,7 @@ class Volume(NamedTuple):
 
 @lru_cache(maxsize=1 << 16)
 def volume_of(code: str) -> Volume | None:
-    """Return the volume that a code is, None if it is none."""
+    """Return the number of the volume that a code is, None for a code that is not a volume."""
     for table in tables().values():
         found = re.search(rf"\b{words_pattern(table.get('volume', ()))}\s+(\d+[A-Z]?)\b", code)
         if found:

@@ -71,8 +71,8 @@ class Schedule:
     shares: Callable[[int, int, int], tuple[float, ...]]
 
 
-# What `negatives.schedule` can name. Even shares of even buckets are none: whatever the rankings, each article would be
-# as likely as any other.
+# What `negatives.schedule` can name. Even shares of even buckets are not among them: each article would be as likely as
+# any other, whatever the rankings.
 SCHEDULES: dict[str, Schedule] = {
     "curriculum": Schedule(even_bounds, curriculum_shares),
     "fixed": Schedule(depth_bounds, hardest_shares),

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.measures.query import Asked, fused, measure_ensemble, row_of_letters, rows_of
+from benchmarks.measures.query import Targets, fused, measure_ensemble, row_of_letters, rows_of
 from benchmarks.measuring import Settings
 from statgraph import train
 from statgraph.errors import RunError
@@ -23,7 +23,7 @@ def test_ranks_are_fused_by_their_reciprocals():
     ],
 )
 def test_a_row_holds_by_time_and_quality_and_that_of_the_rival_by_speed(ours, is_good, reached, holds, times):
-    rows = rows_of("one", Asked("rival", 0.01, 3.0, "It is slow."), ours, [0.012, 0.03, 0.02], "Good.", is_good)
+    rows = rows_of("one", Targets("rival", 0.01, 3.0, "It is slow."), ours, [0.012, 0.03, 0.02], "Good.", is_good)
     assert [row.reached for row in rows] == [reached, times]
     assert tuple(row.holds for row in rows) == holds
     assert rows[0].note.startswith("Of 3 dev questions, each after 50 ms of rest. The rival's median is 20 ms")
