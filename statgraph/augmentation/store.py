@@ -13,7 +13,8 @@ from statgraph import artifacts
 from statgraph.errors import CorpusError, UsageError, damaged_run, marked, option
 from statgraph.formats.tables import split_ids
 from statgraph.law.draft import Draft
-from statgraph.law.lines import csv_rows, ids_field, json_lines, object_field, string_field
+from statgraph.law.fields import ids_field, object_field, string_field
+from statgraph.law.lines import csv_rows, json_lines
 from statgraph.law.records import Corpus
 from statgraph.settings import changed_settings
 

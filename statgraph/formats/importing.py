@@ -20,8 +20,9 @@ from statgraph.formats.tables import draft_questions, draft_rows
 from statgraph.law.account import words_of
 from statgraph.law.cells import CellAccount
 from statgraph.law.draft import AS_IT_STANDS, Draft, Reading, SourceFormat
+from statgraph.law.fields import FieldNames, draft_question
 from statgraph.law.html_text import has_html
-from statgraph.law.lines import csv_rows, decoded_lines, id_field, json_objects, string_field
+from statgraph.law.lines import csv_rows, decoded_lines, json_objects
 from statgraph.law.records import Corpus
 from statgraph.law.splitting import HASH, SPLITTINGS
 from statgraph.law.store import held_for_writing, read_manifest, write_corpus
@@ -38,7 +39,7 @@ OPTIONS = {
 }
 OFFICIAL_XML = "xml"  # which has profiles, and can be downloaded
 # Of a file of questions to search for; "question" is BSARD's.
-QUESTION_ID_KEYS, QUESTION_TEXT_KEYS = ("_id", "id"), ("text", "question")
+QUESTION_NAMES = FieldNames(id=("_id", "id"), text=("text", "question"), metadata=())
 _JSON_SUFFIXES = (".jsonl", ".json", ".ndjson")
 _MAX_NAMED = 8
 _NUMERAL = re.compile("[\\d〇一二三四五六七八九十百]|\\b[IVXLC]+\\b")
@@ -356,16 +357,13 @@ def read_question_file(path: Path) -> tuple[list[str], list[str]]:
     check_text(path)
     draft = Draft(name=path.name, language="en")
     for place, record in _records(draft, path):
-        missing = [" or ".join(keys) for keys in (QUESTION_ID_KEYS, QUESTION_TEXT_KEYS) if not set(keys) & set(record)]
+        needed = (QUESTION_NAMES.id, QUESTION_NAMES.text)
+        missing = [" or ".join(keys) for keys in needed if not set(keys) & set(record)]
         if missing:
             found = ", ".join(list(record)[:_MAX_NAMED]) or "nothing"
             draft.add_problem(place, f"no {' and no '.join(missing)} (found: {found}); rename the keys that hold them")
             continue
-        question_id = id_field(draft, place, record, *QUESTION_ID_KEYS)
-        if question_id is not None:
-            text_key = next(key for key in QUESTION_TEXT_KEYS if key in record)
-            text = string_field(draft, place, record, text_key)
-            draft.add_question(place, question_id=question_id, text=text)
+        draft_question(draft, place, record, QUESTION_NAMES)
     questions = draft.questions()
     if not questions:
         raise CorpusError(f"{path}: holds no questions; write one a line")
@@ -374,7 +372,7 @@ def read_question_file(path: Path) -> tuple[list[str], list[str]]:
 
 def _records(draft: Draft, path: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
     if path.suffix.lower() in (".csv", ".tsv"):
-        return csv_rows(draft, path, path.name, needed=("|".join(QUESTION_ID_KEYS), "|".join(QUESTION_TEXT_KEYS)))
+        return csv_rows(draft, path, path.name, needed=tuple(map("|".join, (QUESTION_NAMES.id, QUESTION_NAMES.text))))
     lines = list(decoded_lines(draft, path, path.name))
     if path.suffix.lower() in _JSON_SUFFIXES or (lines and lines[0][1].lstrip().startswith("{")):
         return json_objects(draft, lines)

@@ -21,27 +21,25 @@ from typing import Any
 from statgraph import artifacts
 from statgraph.errors import reason_of
 from statgraph.extras import require
-from statgraph.formats.tables import split_path, with_days
+from statgraph.formats.tables import split_path
 from statgraph.law.draft import Draft, SourceFormat
-from statgraph.law.lines import table_value
-from statgraph.law.records import SET_KEY, SPLITS, Corpus
-from statgraph.law.store import (
-    BEIR_SPLITS,
+from statgraph.law.fields import (
     LABEL_COLUMNS,
-    article_record,
-    citing_record,
+    FieldNames,
     draft_article,
     draft_citing,
     draft_label,
     draft_question,
-    label_rows,
-    question_record,
 )
+from statgraph.law.lines import table_value
+from statgraph.law.records import SET_KEY, SPLITS, Corpus
+from statgraph.law.store import BEIR_SPLITS, article_record, citing_record, label_rows, question_record
 from statgraph.law.validity import VALID_FROM, VALID_TO
 
 ARTICLES, QUESTIONS, CITING = "corpus", "queries", "citing"
 _SUFFIX = ".parquet"
-_OWN_COLUMNS = {ARTICLES: ("_id", "title", "text", "metadata"), QUESTIONS: ("_id", "text", "metadata")}
+ARTICLE_NAMES = FieldNames(id=("_id",), title="title", number="number", rubric="rubric", path="path", order="order")
+QUESTION_NAMES = FieldNames(id=("_id",))
 
 
 def draft_parquet(draft: Draft, source: Path) -> None:
@@ -55,7 +53,7 @@ def draft_parquet(draft: Draft, source: Path) -> None:
         for place, row in _table(draft, source, ARTICLES):
             parquet_article(draft, place, row, default_path=(draft.name,))
     for place, row in _table(draft, source, QUESTIONS):
-        draft_question(draft, place, _record(draft, place, row, QUESTIONS))
+        draft_question(draft, place, _record(draft, place, row), QUESTION_NAMES)
     for place, row in _table(draft, source, CITING):
         draft_citing(draft, place, row)
     for name, split in BEIR_SPLITS.items():
@@ -65,11 +63,10 @@ def draft_parquet(draft: Draft, source: Path) -> None:
 
 def parquet_article(draft: Draft, place: str, row: Mapping[str, object], *, default_path: tuple[str, ...] = ()) -> None:
     """Add the article of a row, with its values by column."""
-    path = row.get("path")
-    row = {**row, "path": list(split_path(path))} if isinstance(path, str) else row
-    record = _record(draft, place, row, ARTICLES)
-    record["metadata"] = with_days(draft, place, str(record["_id"]), record["metadata"])  # type: ignore[arg-type]
-    draft_article(draft, place, record, default_path=default_path)
+    record = _record(draft, place, row)
+    if isinstance(path := record.get("path"), str):
+        record["path"] = split_path(path)
+    draft_article(draft, place, record, ARTICLE_NAMES, default_path=default_path)
 
 
 def _table(
@@ -114,19 +111,15 @@ def parquet_rows(
         draft.add_problem(name, f"cannot be read as Parquet ({reason_of(error)}); write it again")
 
 
-def _record(draft: Draft, place: str, row: Mapping[str, object], table: str) -> dict[str, object]:
-    """Return a row as `store` takes it: every column but the table's own in `metadata`, beside what that holds."""
-    own = _OWN_COLUMNS[table]
-    metadata: dict[str, object] = {}
-    held = row.get("metadata")
-    if held:
-        value = _json_object(held)
-        if value is not None:
-            metadata |= value
-        else:
-            draft.add_problem(place, '\'metadata\' is not a JSON object; write it as text, like {"name": "value"}')
-    metadata |= {column: value for column, value in row.items() if column not in own and value is not None}
-    return {column: row.get(column) for column in own if column != "metadata"} | {"metadata": metadata}
+def _record(draft: Draft, place: str, row: Mapping[str, object]) -> dict[str, object]:
+    """Return the values of a row that has a column `metadata` or none, and those that this holds."""
+    held = _json_object(row.get("metadata") or {})
+    if held is None:
+        draft.add_problem(place, '\'metadata\' is not a JSON object; write it as text, like {"name": "value"}')
+    return {
+        **(held or {}),
+        **{column: value for column, value in row.items() if column != "metadata" and value is not None},
+    }
 
 
 def _json_object(value: object) -> dict[str, object] | None:

@@ -25,25 +25,24 @@ from statgraph.errors import option
 from statgraph.formats.law_words import LONGEST_HEADING, HeadingLine, HeadingStack, LinePatterns
 from statgraph.law.cells import PATH_SEPARATOR
 from statgraph.law.draft import Draft, SourceFormat
-from statgraph.law.lines import (
+from statgraph.law.fields import (
     UNREADABLE,
-    csv_fields,
+    FieldNames,
+    draft_article,
+    draft_citing,
+    draft_question,
     id_field,
-    ids_field,
-    json_lines,
-    named_rows,
-    path_field,
+    leave_out_others,
     string_field,
-    table_value,
 )
-from statgraph.law.records import SPLITS
-from statgraph.law.store import draft_citing, leave_out_others
+from statgraph.law.lines import csv_fields, json_lines, named_rows, table_value
 from statgraph.law.titles import NUMBER
-from statgraph.law.validity import with_plain_dates
 
 MAX_LISTED_CYCLE = 8
-ARTICLE_KEYS = ("id", "_id", "title", "number", "rubric", "text", "path", "heading")
-QUESTION_KEYS = ("id", "_id", "text", "articles", "split")
+ARTICLE_NAMES = FieldNames(
+    id=("id", "_id", "number"), title="title", number="number", rubric="rubric", path="path", heading="heading"
+)
+QUESTION_NAMES = FieldNames(id=("id", "_id"), articles="articles", split="split")
 PLACE_COLUMNS = "path|heading"
 NEEDED_COLUMNS = {
     "articles": ("id|_id|number", "text", PLACE_COLUMNS),
@@ -72,7 +71,8 @@ def draft_csv(draft: Draft, source: Path) -> None:
 
 def draft_questions(draft: Draft, folder: Path) -> None:
     """Fill a draft with the tables of questions and of citing texts in a folder of documents."""
-    for table, add in (("questions", _draft_question), ("citing", draft_citing)):
+    draft_named = partial(draft_question, names=QUESTION_NAMES)
+    for table, add in (("questions", draft_named), ("citing", draft_citing)):
         for suffix, read in ((".csv", _csv_records), (".jsonl", _jsonl_records)):
             path = folder / f"{table}{suffix}"
             for place, record in read(draft, path, table) if path.is_file() else ():
@@ -278,76 +278,11 @@ def draft_records(draft: Draft, tables: Mapping[str, PlacedRecords], articles_na
     paths = heading_paths(draft, tables.get("headings", ()))
     with draft.articles_from(articles_name):
         for place, record in tables["articles"]:
-            _draft_article(draft, place, record, paths)
+            draft_article(draft, place, record, ARTICLE_NAMES, paths=paths)
     for place, record in tables.get("questions", ()):
-        _draft_question(draft, place, record)
+        draft_question(draft, place, record, QUESTION_NAMES)
     for place, record in tables.get("citing", ()):
         draft_citing(draft, place, record)
-
-
-def _draft_article(
-    draft: Draft, place: str, record: Mapping[str, object], paths: Mapping[str, tuple[str, ...]]
-) -> None:
-    article_id = id_field(draft, place, record, "id", "_id", "number")
-    heading_id = id_field(draft, place, record, "heading")
-    if article_id is None or heading_id is None:
-        return
-    title, text, rubric = (string_field(draft, place, record, key) for key in ("title", "text", "rubric"))
-    path, heading_id = path_field(draft, place, record, "path"), heading_id.strip()
-    draft.keep_cells((heading_id,))
-    if heading_id:
-        if path:
-            draft.add_problem(place, f"article '{article_id}' has both a path and the heading '{heading_id}'; keep one")
-        elif heading_id not in paths:
-            draft.add_problem(
-                place,
-                f"article '{article_id}' is under heading '{heading_id}', which does not exist; "
-                "add it to the table of headings",
-            )
-        path = paths.get(heading_id, (UNREADABLE,))
-    metadata = {key: value for key, value in record.items() if key not in ARTICLE_KEYS}
-    draft.add_article(
-        place,
-        article_id=article_id,
-        title=title,
-        text=text,
-        path=path,
-        metadata=with_days(draft, place, article_id, metadata),
-        number=id_field(draft, place, record, "number") or "",
-        rubric=rubric,
-    )
-
-
-def with_days(draft: Draft, place: str, article_id: str, metadata: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the metadata of an article with the days on which it is in force as a corpus holds them; what is wrong
-    with its last day becomes a problem of the draft."""
-    try:
-        plain = with_plain_dates(metadata)
-    except ValueError as error:
-        draft.add_problem(place, f"article '{article_id}' {error}")
-        return metadata
-    if plain is not metadata:
-        draft.keep_cells(metadata.values())
-    return plain
-
-
-def _draft_question(draft: Draft, place: str, record: Mapping[str, object]) -> None:
-    question_id = id_field(draft, place, record, "id", "_id")
-    if question_id is None:
-        return
-    question_id = question_id.strip()
-    text = string_field(draft, place, record, "text")
-    article_ids = ids_field(draft, place, record, "articles")
-    said = string_field(draft, place, record, "split").strip()
-    split = (said.lower() if said.lower() in SPLITS else said) or None
-    draft.keep_cells((said,))
-    metadata = {key: value for key, value in record.items() if key not in QUESTION_KEYS}
-    draft.add_question(place, question_id=question_id, text=text, metadata=metadata)
-    if split not in (None, *SPLITS):
-        draft.add_problem(place, f"unknown split '{split}'; use one of {', '.join(SPLITS)}, or none")
-    elif question_id:
-        for article_id in article_ids:
-            draft.add_label(place, question_id=question_id, article_id=article_id, split=split)
 
 
 _TAKES = ("encoding", "columns", "code")

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from statgraph.errors import CorpusError
 from statgraph.law.draft import Draft
-from statgraph.law.lines import json_lines, json_type, string_field
+from statgraph.law.fields import string_field
+from statgraph.law.lines import json_lines, json_type
 from statgraph.law.records import MAIN_SET, Corpus, Question, checked_corpus
 from statgraph.law.store import held_for_writing, write_corpus
 

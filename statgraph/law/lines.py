@@ -1,4 +1,4 @@
-"""JSON Lines with the typed fields of their records, and CSV rows, each with the line on which it starts."""
+"""JSON Lines and CSV rows, each with the line on which it starts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
@@ -210,9 +210,6 @@ def table_value(value: Any) -> Any:
     return value
 
 
-# Replaces a value whose problem is recorded, so that the rest of the record is still checked.
-UNREADABLE = "?"
-
 _TYPE_NAMES = {
     bool: "true or false",
     int: "a number",
@@ -226,64 +223,3 @@ _TYPE_NAMES = {
 def json_type(value: object) -> str:
     """Return what JSON calls a value: "a list", "a number", "null"..."""
     return "null" if value is None else _TYPE_NAMES.get(type(value), "an object")
-
-
-def id_field(draft: Draft, place: str, record: Mapping[str, object], *keys: str) -> str | None:
-    """Return the id under the first key that holds one; "" where none does, None with the problem recorded.
-
-    Numbers without a fraction are ids too.
-    """
-    key = next((key for key in keys if record.get(key) is not None), keys[0])
-    value = record.get(key)
-    if value is None:
-        return ""
-    if not _is_id(value):
-        draft.add_problem(place, f"'{key}' is {json_type(value)}, not a string; put the id in quotes")
-        return None
-    return str(value)
-
-
-def string_field(draft: Draft, place: str, record: Mapping[str, object], key: str) -> str:
-    """Return the string under a key, "" where it is absent or null."""
-    value = record.get(key)
-    if value is None or isinstance(value, str):
-        return value or ""
-    draft.add_problem(place, f"'{key}' is {json_type(value)}, not a string; put it in quotes")
-    return UNREADABLE
-
-
-def object_field(draft: Draft, place: str, record: Mapping[str, object], key: str) -> Mapping[str, object]:
-    """Return the object under a key, {} where it is absent or null."""
-    value = record.get(key)
-    if isinstance(value, Mapping):
-        return value
-    if value is not None:
-        draft.add_problem(place, f'\'{key}\' is {json_type(value)}, not an object; write it like {{"name": "value"}}')
-    return {}
-
-
-def path_field(draft: Draft, place: str, record: Mapping[str, object], key: str, *, label: str = "") -> tuple[str, ...]:
-    """Return the headings under a key, () where it is absent or null. A problem calls the key by its `label`."""
-    value = record.get(key)
-    if isinstance(value, list | tuple) and all(isinstance(heading, str) for heading in value):
-        return tuple(value)
-    if value is None:
-        return ()
-    draft.add_problem(
-        place, f"'{label or key}' is not a list of strings; name the headings above the article, from the code down"
-    )
-    return (UNREADABLE,)
-
-
-def ids_field(draft: Draft, place: str, record: Mapping[str, object], key: str) -> tuple[str, ...]:
-    """Return the ids in the list under a key, () where it is absent or null."""
-    value = record.get(key)
-    if isinstance(value, list | tuple) and all(_is_id(item) for item in value):
-        return tuple(str(item) for item in value)
-    if value is not None:
-        draft.add_problem(place, f'\'{key}\' is not a list of ids; write it like ["id 1", "id 2"]')
-    return ()
-
-
-def _is_id(value: object) -> bool:
-    return isinstance(value, str | int) and not isinstance(value, bool)

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import csv
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.errors import CorpusError, option, readable
 from statgraph.law.account import Balance
 from statgraph.law.draft import Draft, SourceFormat
-from statgraph.law.lines import (
-    all_lines,
-    csv_rows,
-    id_field,
-    ids_field,
-    json_lines,
-    json_type,
-    object_field,
-    path_field,
-    string_field,
+from statgraph.law.fields import (
+    LABEL_COLUMNS,
+    FieldNames,
+    draft_article,
+    draft_citing,
+    draft_label,
+    draft_question,
 )
+from statgraph.law.lines import all_lines, csv_rows, json_lines, json_type
 from statgraph.law.records import MAIN_SET, SPLITS, Article, CitingText, Corpus, Question
 from statgraph.law.tree import tree_of
 
@@ -34,15 +33,14 @@ CORPUS_FILES = (
     artifacts.SYNONYMS,
     artifacts.MANIFEST,
 )
-LABEL_COLUMNS = ("query-id", "corpus-id", "score")
 LABEL_FILES = {f"{split}.tsv": split for split in SPLITS}
 BEIR_SPLITS = {**{split: split for split in SPLITS}, "validation": "dev"}  # by what some BEIR folders call them
 # MTEB's labels are JSON lines.
 BEIR_LABEL_FILES = {f"{name}{end}": split for name, split in BEIR_SPLITS.items() for end in (".tsv", ".jsonl")}
-_OWN_METADATA = ("path", "order", "number", "rubric")  # what of `metadata` are fields of an article
-_ARTICLE_KEYS, _QUESTION_KEYS = ("_id", "title", "text", "metadata"), ("_id", "text", "metadata")
-_CITING_KEYS = ("_id", "id", "title", "text", "cites", "question_id", "part")
-OTHER_COLUMNS = "columns that are not read"  # a rule of the account of tables
+ARTICLE_NAMES = FieldNames(
+    id=("_id",), title="title", number="number", rubric="rubric", path="path", order="order", within="metadata"
+)
+QUESTION_NAMES = FieldNames(id=("_id",), within="metadata")
 # None: the manifest must say it.
 ABOUT_DEFAULTS = {"name": None, "language": None, "licence": "unknown", "source": "unknown"}
 
@@ -146,8 +144,9 @@ def draft_beir_folder(
         )
     with draft.articles_from(articles.name):
         for place, record in json_lines(draft, articles, articles.name):
-            draft_article(draft, place, record, default_path=default_path)
-    for name, draft_record in ((artifacts.CORPUS_QUESTIONS, draft_question), (artifacts.CORPUS_CITING, draft_citing)):
+            draft_article(draft, place, record, ARTICLE_NAMES, default_path=default_path)
+    draft_named = partial(draft_question, names=QUESTION_NAMES)
+    for name, draft_record in ((artifacts.CORPUS_QUESTIONS, draft_named), (artifacts.CORPUS_CITING, draft_citing)):
         if (folder / name).exists():
             for place, record in json_lines(draft, folder / name, name):
                 draft_record(draft, place, record)
@@ -180,60 +179,6 @@ BEIR = SourceFormat(
 )
 
 
-def draft_article(draft: Draft, place: str, record: Mapping[str, object], *, default_path: Sequence[str] = ()) -> None:
-    """Add the article of a record."""
-    article_id = id_field(draft, place, record, "_id")
-    metadata = object_field(draft, place, record, "metadata")
-    leave_out_others(draft, record, _ARTICLE_KEYS)
-    if article_id is not None:
-        draft.add_article(
-            place,
-            article_id=article_id,
-            title=string_field(draft, place, record, "title"),
-            text=string_field(draft, place, record, "text"),
-            path=path_field(draft, place, metadata, "path", label="metadata.path") or default_path,
-            order=_order(draft, place, metadata),
-            metadata={key: value for key, value in metadata.items() if key not in _OWN_METADATA},
-            number=id_field(draft, place, metadata, "number") or "",
-            rubric=string_field(draft, place, metadata, "rubric"),
-        )
-
-
-def leave_out_others(draft: Draft, record: Mapping[str, object], keys: Collection[str]) -> None:
-    """Add to the account of tables what a record holds under other keys, which nothing reads."""
-    draft.leave_out_cells(OTHER_COLUMNS, (value for key, value in record.items() if key not in keys))
-
-
-def draft_question(draft: Draft, place: str, record: Mapping[str, object]) -> None:
-    """Add the question of a record."""
-    question_id = id_field(draft, place, record, "_id")
-    leave_out_others(draft, record, _QUESTION_KEYS)
-    if question_id is not None:
-        draft.add_question(
-            place,
-            question_id=question_id,
-            text=string_field(draft, place, record, "text"),
-            metadata=object_field(draft, place, record, "metadata"),
-        )
-
-
-def draft_citing(draft: Draft, place: str, record: Mapping[str, object]) -> None:
-    """Add the citing text of a record, whose id is under `_id` or `id`."""
-    citing_id = id_field(draft, place, record, "_id", "id")
-    leave_out_others(draft, record, _CITING_KEYS)
-    question_id = id_field(draft, place, record, "question_id")
-    if citing_id is not None and question_id is not None:
-        draft.add_citing(
-            place,
-            citing_id=citing_id,
-            title=string_field(draft, place, record, "title"),
-            text=string_field(draft, place, record, "text"),
-            article_ids=ids_field(draft, place, record, "cites"),
-            question_id=question_id,
-            part=string_field(draft, place, record, "part"),
-        )
-
-
 def draft_labels(draft: Draft, path: Path, split: str) -> None:
     """Add the labels of a `qrels/<split>.tsv`, or of JSON lines with the same names."""
     name = f"{path.parent.name}/{path.name}"
@@ -244,27 +189,6 @@ def draft_labels(draft: Draft, path: Path, split: str) -> None:
     )
     for place, row in rows:
         draft_label(draft, place, row, split)
-
-
-def draft_label(draft: Draft, place: str, row: Mapping[str, object], split: str) -> None:
-    """Add the label of a row with `LABEL_COLUMNS`, if its score says that the article answers."""
-    question, article, score = LABEL_COLUMNS
-    values = [row.get(column) for column in LABEL_COLUMNS]
-    if not is_relevant(draft, place, row.get(score)):
-        draft.leave_out_cells("labels with a score of 0", values)
-    else:
-        draft.keep_cells(values)
-        question_id, article_id = (id_field(draft, place, row, column) for column in (question, article))
-        draft.add_label(place, question_id=question_id or "", article_id=article_id or "", split=split)
-
-
-def is_relevant(draft: Draft, place: str, score: object) -> bool:
-    """Return whether a label's score is above 0; one that is not a number becomes a problem of the draft."""
-    try:
-        return float(None if isinstance(score, bool) else score) > 0  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        draft.add_problem(place, f"score {score!r} is not a number; use 1 for an article that answers")
-        return False
 
 
 def read_manifest(folder: Path) -> dict[str, object]:
@@ -283,14 +207,6 @@ def read_manifest(folder: Path) -> dict[str, object]:
     if not isinstance(manifest, dict):
         raise CorpusError(f"{path}: holds {json_type(manifest)}, not an object; import the corpus again")
     return manifest
-
-
-def _order(draft: Draft, place: str, metadata: Mapping[str, object]) -> int | None:
-    order = metadata.get("order")
-    if order is None or (isinstance(order, int) and not isinstance(order, bool)):
-        return order
-    draft.add_problem(place, f"metadata.order {order!r} is not a whole number; give the place in the code")
-    return None
 
 
 def _about(folder: Path) -> dict[str, str]:

@@ -1,15 +1,6 @@
 import pytest
 
-from statgraph.law.lines import (
-    csv_rows,
-    decoded_lines,
-    id_field,
-    ids_field,
-    json_lines,
-    object_field,
-    path_field,
-    string_field,
-)
+from statgraph.law.lines import csv_rows, decoded_lines, json_lines
 
 
 def test_places_count_blank_lines_and_survive_bom_and_crlf(draft, tmp_path, recorded):
@@ -70,33 +61,6 @@ def test_line_that_is_no_object_is_a_problem_and_the_next_is_read(draft, tmp_pat
     assert list(json_lines(draft, path, "x.jsonl")) == [("x.jsonl:2", {"b": 2})]
     (only,) = recorded()
     assert only.startswith(f"x.jsonl:1: {problem}")
-
-
-@pytest.mark.parametrize(
-    ("value", "kind"),
-    [(True, "true or false"), (1.5, "a number"), (["x"], "a list"), ({}, "an object")],
-)
-def test_other_values_are_no_ids(draft, recorded, value, kind):
-    assert id_field(draft, "f:1", {"_id": value}, "_id") is None
-    (only,) = recorded()
-    assert only.startswith(f"f:1: '_id' is {kind}, not a string; ")
-
-
-def test_wrong_types_are_problems_and_reading_goes_on(draft, recorded):
-    assert string_field(draft, "f:1", {"text": 3}, "text") == "?"
-    assert object_field(draft, "f:2", {"metadata": "x"}, "metadata") == {}
-    assert path_field(draft, "f:3", {"path": "Code"}, "path", label="metadata.path") == ("?",)
-    assert path_field(draft, "f:4", {"path": ["Code", None]}, "path") == ("?",)
-    assert ids_field(draft, "f:5", {"articles": "a1"}, "articles") == ()
-    assert ids_field(draft, "f:6", {"articles": ["a1", None]}, "articles") == ()
-    assert [problem.partition(";")[0] for problem in recorded()] == [
-        "f:1: 'text' is a number, not a string",
-        "f:2: 'metadata' is a string, not an object",
-        "f:3: 'metadata.path' is not a list of strings",
-        "f:4: 'path' is not a list of strings",
-        "f:5: 'articles' is not a list of ids",
-        "f:6: 'articles' is not a list of ids",
-    ]
 
 
 def rows_of(draft, tmp_path, raw, **options):

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from statgraph.errors import CorpusError, reason_of
 from statgraph.formats.parquet import parquet_article
 from statgraph.law.draft import Draft
+from statgraph.law.fields import draft_article
 from statgraph.law.lines import json_objects
 from statgraph.law.records import Article
-from statgraph.law.store import draft_article
+from statgraph.law.store import ARTICLE_NAMES
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
@@ -106,7 +107,7 @@ def read_shard(uri: str, shard: ArticleShard) -> tuple[Article, ...]:
                 parquet_article(draft, place, row)
         else:
             for place, record in json_objects(draft, _lines(draft, system, shard, name)):
-                draft_article(draft, place, record)
+                draft_article(draft, place, record, ARTICLE_NAMES)
     except (OSError, ValueError) as error:
         raise CorpusError(f"{shard.file}: cannot be read ({reason_of(error)}); restore it") from None
     return draft.drafted_articles()

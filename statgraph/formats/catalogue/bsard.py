@@ -14,14 +14,15 @@ The folder holds the articles (`articles_fr.csv`, `articles.csv`, `corpus.csv`..
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from statgraph.formats.tables import split_ids
 from statgraph.law.draft import Draft, SourceFormat
+from statgraph.law.fields import FieldNames, draft_article, draft_question
 from statgraph.law.lines import csv_rows
 from statgraph.law.splitting import split_of
-from statgraph.law.store import leave_out_others
 
 LANGUAGES = ("fr", "nl")
 LEVELS = ("code", "book", "part", "act", "chapter", "section", "subsection")
@@ -29,8 +30,15 @@ TRAIN_SHARES = (0.85, 0.15, 0.0)
 
 ARTICLE_COLUMNS = ("id", "article", "code", "reference|article_no", "book|description")
 QUESTION_COLUMNS = ("id", "question", "article_ids")
-_ARTICLE_METADATA = ("law_type", "article_no")
-_QUESTION_METADATA = ("category", "subcategory", "extra_description")
+ARTICLE_NAMES = FieldNames(
+    id=("id",), title="reference", text=("article",), path="path", metadata=("law_type", "article_no")
+)
+QUESTION_NAMES = FieldNames(
+    id=("id",),
+    text=("question",),
+    articles="article_ids",
+    metadata=("category", "subcategory", "extra_description"),
+)
 
 # The first that exists is read: of a detailed file and a plain one, the detailed one has the levels.
 ARTICLE_FILES = (
@@ -80,34 +88,19 @@ def language_of(source: Path) -> str | None:
 def _draft_articles(draft: Draft, path: Path) -> None:
     with draft.articles_from(path.name):
         for place, row in csv_rows(draft, path, path.name, needed=ARTICLE_COLUMNS):
-            cells = {column: value.strip() for column, value in row.items()}
+            cells: dict[str, Any] = {column: value.strip() for column, value in row.items()}
             code = cells["code"]
-            levels = LEVELS if "book" in cells else ("code", "description")
-            leave_out_others(draft, cells, ("id", "article", "reference", *_ARTICLE_METADATA, *levels))
-            draft.add_article(
-                place,
-                article_id=cells["id"],
-                title=cells.get("reference") or f"Art. {cells.get('article_no', '')}, {code}",
-                text=cells["article"],
-                path=[cells[level] for level in levels if cells.get(level)] if code else (),
-                metadata=_kept(cells, _ARTICLE_METADATA),
-            )
+            levels = [cells.pop(level, "") for level in (LEVELS if "book" in cells else ("code", "description"))]
+            cells["path"] = [level for level in levels if level] if code else ()
+            cells["reference"] = cells.get("reference") or f"Art. {cells.get('article_no', '')}, {code}"
+            draft_article(draft, place, cells, ARTICLE_NAMES)
 
 
 def _draft_questions(draft: Draft, path: Path, split: str, *, hold_out: bool) -> None:
     for place, row in csv_rows(draft, path, path.name, needed=QUESTION_COLUMNS):
-        question_id = row["id"].strip()
-        leave_out_others(draft, row, ("id", "question", "article_ids", *_QUESTION_METADATA))
-        draft.add_question(
-            place,
-            question_id=question_id,
-            text=row["question"],
-            metadata=_kept(row, _QUESTION_METADATA),
-        )
-        if question_id:
-            own_split = split_of(question_id, TRAIN_SHARES) if hold_out else split
-            for article_id in split_ids(row["article_ids"]):
-                draft.add_label(place, question_id=question_id, article_id=article_id, split=own_split)
+        own_split = split_of(row["id"].strip(), TRAIN_SHARES) if hold_out else split
+        record = {**row, "article_ids": split_ids(row["article_ids"])}
+        draft_question(draft, place, record, QUESTION_NAMES, split=own_split)
 
 
 def _first_file(
@@ -120,10 +113,6 @@ def _first_file(
         found = ", ".join(sorted(path.name for path in folder.iterdir())[:8]) or "nothing"
         draft.add_problem(str(folder), f"holds none of {', '.join(names)} (found: {found}); put that file there")
     return file
-
-
-def _kept(row: Mapping[str, str], columns: Sequence[str]) -> dict[str, object]:
-    return {column: row[column] for column in columns if row.get(column)}
 
 
 FORMAT = SourceFormat("the CSV files of BSARD or bBSARD", draft_bsard, language_of, files=("questions_*.csv",))

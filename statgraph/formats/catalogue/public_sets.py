@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -21,8 +21,16 @@ from typing import Any
 from statgraph.extras import require
 from statgraph.formats.parquet import parquet_rows
 from statgraph.law.draft import Draft
-from statgraph.law.lines import all_lines, id_field, ids_field, json_lines, json_type, string_field
-from statgraph.law.store import LABEL_COLUMNS, is_relevant
+from statgraph.law.fields import (
+    LABEL_COLUMNS,
+    FieldNames,
+    draft_article,
+    draft_label,
+    draft_question,
+    ids_field,
+    string_field,
+)
+from statgraph.law.lines import all_lines, json_lines, json_type
 
 BGB = "Bürgerliches Gesetzbuch"
 BGB_BOOKS = {  # by their first section
@@ -37,7 +45,15 @@ _CHINESE_NUMBER = re.compile(r"第[〇零一二三四五六七八九十百千]+�
 _SECTION = re.compile(r"§ (\d+)")
 _AILA_TEXT = re.compile(r"\s*Title:\s*(?P<title>.*?)\s*\bDesc:\s*(?P<text>.*)", re.DOTALL)
 
+STARD_ARTICLE = FieldNames(id=("id",), title="name", text=("content",), metadata=())
+STARD_QUESTION = FieldNames(id=("query_id",), text=("问题",), articles="match_id", metadata=())
+GERLAYQA_ARTICLE = FieldNames(id=("id",), text=("content",), metadata=())
+GERLAYQA_QUESTION = FieldNames(id=("id",), text=("Question_text",), articles="Paragraphs", metadata=())
+RETRIEVAL_ARTICLE = FieldNames(id=("_id", "id"), title="title", metadata=())
+RETRIEVAL_QUESTION = FieldNames(id=("_id", "id"), metadata=())
+
 Placed = Iterator[tuple[str, dict[str, Any]]]
+Values = Mapping[str, Any]  # of an article, as `Draft.add_article` takes them
 Parts = tuple[str, str, str]  # of an article: its title, text and law, "" if that is not known
 
 
@@ -45,49 +61,50 @@ def draft_stard(draft: Draft, folder: Path) -> None:
     """Fill a draft with STARD, whose articles are named by law and number."""
     with draft.articles_from("corpus.jsonl"):
         for place, record in json_lines(draft, folder / "corpus.jsonl", "corpus.jsonl"):
-            name = string_field(draft, place, record, "name").strip()
-            text = string_field(draft, place, record, "content").replace("\\n", "\n").strip()
-            law = _CHINESE_NUMBER.sub("", name) or name
-            article_id = id_field(draft, place, record, "id") or ""
-            draft.add_article(place, article_id=article_id, title=name, text=text or name, path=(law,))
+            draft_article(draft, place, record, STARD_ARTICLE, derive=_stard_values)
     splits: dict[str, str] = {}
     for split in ("train", "dev"):
         name = f"qrels.{split}.tsv"
         splits |= {line.split()[0]: split for _, line in all_lines(draft, folder / name, name) if line.strip()}
     for place, record in _json_list(draft, folder / "queries.json"):
-        question_id = id_field(draft, place, record, "query_id") or ""
-        draft.add_question(place, question_id=question_id, text=string_field(draft, place, record, "问题"))
-        for article_id in ids_field(draft, place, record, "match_id"):
-            draft.add_label(place, question_id=question_id, article_id=article_id, split=splits.get(question_id))
+        draft_question(draft, place, record, STARD_QUESTION, split=splits.get(str(record.get("query_id"))))
+
+
+def _stard_values(article: Values) -> Values:
+    """Return title, text and path of an article whose title is its law's name and its number."""
+    name = article["title"].strip()
+    text = article["text"].replace("\\n", "\n").strip()
+    return {"title": name, "text": text or name, "path": (_CHINESE_NUMBER.sub("", name) or name,)}
 
 
 def draft_gerlayqa(draft: Draft, folder: Path) -> None:
     """Fill a draft with GerLayQA. Posts without text, and references to sections that are not there, are left out."""
-    known = set()
     with draft.articles_from("bgb.json"):
         for place, record in _json_list(draft, folder / "bgb.json"):
-            paragraph = string_field(draft, place, record, "id")
-            rubric, _, text = string_field(draft, place, record, "content").partition(". ")
-            section = _SECTION.match(paragraph)
-            book = list(BGB_BOOKS.values())[bisect(list(BGB_BOOKS), int(section[1]) if section else 1) - 1]
-            draft.add_article(
-                place,
-                article_id=_bare(paragraph),
-                title=f"{paragraph} BGB",
-                text=text or rubric,
-                path=(BGB, book),
-                number=paragraph,
-                rubric=rubric if text else "",
-            )
-            known.add(_bare(paragraph))
+            draft_article(draft, place, record, GERLAYQA_ARTICLE, derive=_gerlayqa_values)
     for split, name in GERLAYQA_POSTS.items():
         for number, (place, record) in enumerate(_json_list(draft, folder / name), start=1):
-            question_id, text = f"{split}-{number}", string_field(draft, place, record, "Question_text")
-            if text.strip():
-                draft.add_question(place, question_id=question_id, text=text)
-                for article_id in map(_bare, ids_field(draft, place, record, "Paragraphs")):
-                    if article_id in known:
-                        draft.add_label(place, question_id=question_id, article_id=article_id, split=split)
+            cited = map(_bare, ids_field(draft, place, record, GERLAYQA_QUESTION.articles))
+            if string_field(draft, place, record, *GERLAYQA_QUESTION.text).strip():
+                known = [article_id for article_id in cited if article_id in draft.article_ids]
+                post = {**record, "id": f"{split}-{number}", GERLAYQA_QUESTION.articles: known}
+                draft_question(draft, place, post, GERLAYQA_QUESTION, split=split)
+
+
+def _gerlayqa_values(article: Values) -> Values:
+    """Return the values of an article whose id is its number, and whose text begins with its rubric."""
+    paragraph = article["article_id"]
+    rubric, _, text = article["text"].partition(". ")
+    section = _SECTION.match(paragraph)
+    book = list(BGB_BOOKS.values())[bisect(list(BGB_BOOKS), int(section[1]) if section else 1) - 1]
+    return {
+        "article_id": _bare(paragraph),
+        "title": f"{paragraph} BGB",
+        "text": text or rubric,
+        "path": (BGB, book),
+        "number": paragraph,
+        "rubric": rubric if text else "",
+    }
 
 
 def _bare(paragraph: str) -> str:
@@ -114,26 +131,26 @@ def _zalo_parts(article_id: str, title: str, text: str) -> Parts:
 
 def _draft_retrieval(draft: Draft, folder: Path, parts: Callable[[str, str, str], Parts]) -> None:
     """Fill a draft from the tables of a retrieval task; `parts` takes an article's id, title and text."""
+
+    def derive(article: Values) -> Values:
+        title, text, law = parts(article["article_id"], article["title"], article["text"])
+        # Some laws have a short article in its title alone.
+        return {"title": title, "text": text.strip() or title, "path": (law or draft.name,)}
+
     with draft.articles_from("corpus"):
         for place, row in _table(draft, folder, "corpus"):
-            article_id = id_field(draft, place, row, "_id", "id") or ""
-            title, text, law = parts(article_id, *(string_field(draft, place, row, key) for key in ("title", "text")))
-            # Some laws have a short article in its title alone.
-            text, path = text.strip() or title, (law or draft.name,)
-            draft.add_article(place, article_id=article_id, title=title, text=text, path=path)
+            draft_article(draft, place, row, RETRIEVAL_ARTICLE, derive=derive)
     seen = set()
     for place, row in _table(draft, folder, "queries"):
-        question_id = id_field(draft, place, row, "_id", "id") or ""
+        question_id = str(row.get("_id") or row.get("id"))
         if question_id not in seen:
-            draft.add_question(place, question_id=question_id, text=string_field(draft, place, row, "text"))
+            draft_question(draft, place, row, RETRIEVAL_QUESTION)
         seen.add(question_id)
     splits: dict[str, str] = {}
-    question, article, score = LABEL_COLUMNS
     for split in ("test", "dev", "train"):
         for place, row in _table(draft, folder, f"qrels/{split}"):
-            question_id, article_id = (id_field(draft, place, row, column) or "" for column in (question, article))
-            if splits.setdefault(question_id, split) == split and is_relevant(draft, place, row.get(score)):
-                draft.add_label(place, question_id=question_id, article_id=article_id, split=split)
+            if splits.setdefault(str(row.get(LABEL_COLUMNS[0])), split) == split:
+                draft_label(draft, place, row, split)
 
 
 draft_aila = partial(_draft_retrieval, parts=_aila_parts)
