@@ -17,7 +17,7 @@ kept as metadata; `valid_from` and `valid_to` say when an article is in force (`
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -97,11 +97,10 @@ def records_of_rows(draft: Draft, table: str, rows: Iterable[tuple[str, list[str
     needed, remedy = NEEDED_COLUMNS[table], _REMEDY
     headings: _HeadingRows | None = None
     if table == "articles":
-        rows = list(rows)
-        title, rows = _title_and_table(rows)
-        if draft.reading.code or title or any(_is_alone(values) for _, values in rows[1:]):
+        title, rows, lone = _title_and_table(list(rows))
+        if draft.reading.code or title or lone:
             needed = tuple(column for column in needed if column != PLACE_COLUMNS)
-            headings = _HeadingRows(draft, draft.reading.code or title, [values for _, values in rows[1:]])
+            headings = _HeadingRows(draft, draft.reading.code or title, lone)
         else:
             remedy += f"; {option('code')} TITLE does without path and heading"
     for place, row in named_rows(draft, rows, needed=needed, remedy=remedy):
@@ -123,24 +122,29 @@ def _is_alone(values: Iterable[str]) -> bool:
     return len(filled) == 1 and not re.fullmatch(NUMBER, filled[0])
 
 
-def _title_and_table(rows: list[tuple[str, list[str]]]) -> tuple[str, list[tuple[str, list[str]]]]:
-    """Return what stands alone above the header of a table, and its rows, those with a lone cell as wide as it."""
-    start = next((i for i, (_, values) in enumerate(rows) if not _is_alone(values)), 0)
+def _title_and_table(
+    rows: list[tuple[str, list[str]]],
+) -> tuple[str, list[tuple[str, list[str]]], dict[int, str]]:
+    """Return what stands alone above the header of a table, its rows from the header on, and the cells that stand alone
+    below it by the number of their row. These rows are as wide as the header."""
+    alone = [_is_alone(values) for _, values in rows]
+    start = alone.index(False) if False in alone else 0
     title = " ".join(" ".join(values).strip() for _, values in rows[:start])
-    width = len(rows[start][1]) if rows else 0
-    padded = [(place, values + [""] * (width - len(values)) * _is_alone(values)) for place, values in rows[start:]]
-    return title, padded
+    table = rows[start:]
+    lone = [number for number, is_alone in enumerate(alone[start:]) if is_alone]
+    for number in lone:
+        place, values = table[number]
+        table[number] = place, values + [""] * (len(table[0][1]) - len(values))
+    return title, table, {number: "".join(table[number][1]) for number in lone if number}
 
 
 class _HeadingRows:
     """The headings above the rows of a table, from rows of their own."""
 
-    def __init__(self, draft: Draft, code: str, rows: Sequence[Sequence[str]]):
+    def __init__(self, draft: Draft, code: str, lone: Mapping[int, str]):
         self._above, self._patterns = HeadingStack(), LinePatterns(draft.language)
-        plain = [
-            at for at, values in enumerate(rows) if _is_alone(values) and not self._patterns.heading("".join(values))
-        ]
-        has_title = plain == [0] and len(rows) > 1 and _is_alone(rows[1])
+        plain = [number for number, cell in lone.items() if not self._patterns.heading(cell)]
+        has_title = plain == [1] and 2 in lone
         self._code = [code or draft.name] * (bool(code) or not has_title)
 
     @property

@@ -44,8 +44,8 @@ class CellAccount:
         has_others = False
         for place, values in self._rows:
             for text in filter(None, _texts(values)):
-                if left.get(text):
-                    left[text] -= 1
+                if count := left.get(text):
+                    left[text] = count - 1
                     kept.append(text)
                 elif rule := next((rule for rule, texts in by_rule.items() if texts.get(text)), ""):
                     by_rule[rule][text] -= 1

@@ -106,8 +106,8 @@ def draft_article(
                 "add it to the table of headings",
             )
         article["path"] = paths.get(heading_id, (UNREADABLE,))
+        draft.keep_cells((heading_id,))
     article["path"] = article["path"] or default_path
-    draft.keep_cells((heading_id, article["order"]))
     draft.add_article(place, **{**article, **derive(article)} if derive else article)
 
 

@@ -53,7 +53,7 @@ def all_lines(draft: Draft, path: Path, name: str, *, encoding: str = "") -> Ite
                     draft.add_problem(place, f"the file holds NUL bytes; {name_it}")
                     return
                 line = line.removeprefix("\ufeff") if number == 1 else line
-                if is_utf8 and (found := _FOREIGN.search(line)):
+                if is_utf8 and not line.isascii() and (found := _FOREIGN.search(line)):
                     foreign.append(f"{place}: byte 0x{ord(found[0]) - 0xDC00:02x}")
                     line = _FOREIGN.sub("\ufffd", line)
                 yield place, line.rstrip("\r\n")
@@ -86,7 +86,7 @@ def json_objects(draft: Draft, lines: Iterable[tuple[str, str]]) -> Iterator[tup
     """Yield (place, object) for each (place, line); an invalid line becomes a problem of the draft."""
     for place, line in lines:
         try:
-            value = json.loads(line, parse_constant=_refuse_constant)
+            value = _DECODER.decode(line)
         except (ValueError, RecursionError) as error:
             where = (
                 f" at column {error.colno} ({error.msg})" if isinstance(error, json.JSONDecodeError) else f" ({error})"
@@ -96,7 +96,7 @@ def json_objects(draft: Draft, lines: Iterable[tuple[str, str]]) -> Iterator[tup
             continue
         if not isinstance(value, dict):
             draft.add_problem(place, f"{json_type(value)} instead of an object; each line must be one JSON object")
-        elif "\\ud" in line.lower() and _SURROGATE.search(json.dumps(value, ensure_ascii=False)):
+        elif ("\\ud" in line or "\\uD" in line) and _SURROGATE.search(json.dumps(value, ensure_ascii=False)):
             draft.add_problem(
                 place,
                 "contains a lone surrogate (\\ud800 to \\udfff); write the character itself",
@@ -110,6 +110,9 @@ def json_objects(draft: Draft, lines: Iterable[tuple[str, str]]) -> Iterator[tup
 
 def _refuse_constant(constant: str) -> None:
     raise ValueError(f"{constant} is not a JSON value")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def csv_rows(

@@ -15,9 +15,9 @@ from statgraph.errors import UsageError
 
 VALID_FROM, VALID_TO = "valid_from", "valid_to"
 LAST_DAY = "valid_until"
-_KEYS = (VALID_FROM, VALID_TO)
 TODAY, ALWAYS = "today", "always"
 SINCE_EVER, FOR_EVER = 0, 2**31 - 1  # days as `date.toordinal` counts them, from 1
+_OPEN = {VALID_FROM: SINCE_EVER, VALID_TO: FOR_EVER}  # the days of articles without one
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MIDNIGHT = re.compile(rf"({_ISO_DATE.pattern})[T ]00:00(?::00(?:\.0+)?)?Z?")
 
@@ -28,11 +28,7 @@ def days_in_force(metadata: Mapping[str, object]) -> tuple[int, int]:
     Raises:
         ValueError: if a date is invalid; `validity_problem` describes it.
     """
-    first, after = (metadata.get(key) for key in (VALID_FROM, VALID_TO))
-    return (
-        SINCE_EVER if first in (None, "") else _ordinal(first),
-        FOR_EVER if after in (None, "") else _ordinal(after),
-    )
+    return _day(metadata, VALID_FROM), _day(metadata, VALID_TO)
 
 
 def with_plain_dates(metadata: Mapping[str, object]) -> Mapping[str, object]:
@@ -42,7 +38,7 @@ def with_plain_dates(metadata: Mapping[str, object]) -> Mapping[str, object]:
     Raises:
         ValueError: with what is wrong with the last day, to follow the article's name.
     """
-    if LAST_DAY not in metadata and not any(len(str(metadata.get(key) or "")) > len("2026-01-31") for key in _KEYS):
+    if LAST_DAY not in metadata and not any(len(str(metadata.get(key) or "")) > len("2026-01-31") for key in _OPEN):
         return metadata
     given = {key: value for key in (VALID_FROM, VALID_TO, LAST_DAY) if (value := metadata.get(key)) not in (None, "")}
     dates = {
@@ -66,12 +62,13 @@ def with_plain_dates(metadata: Mapping[str, object]) -> Mapping[str, object]:
 
 def validity_problem(metadata: Mapping[str, object]) -> str | None:
     """Return what is wrong with an article's dates, to follow its name; None if nothing is."""
-    for key in _KEYS:
+    days = []
+    for key in _OPEN:
         try:
-            days_in_force({key: metadata.get(key)})
+            days.append(_day(metadata, key))
         except ValueError:
             return f"has an invalid {key} {metadata[key]!r}; write it like 2026-01-31"
-    first, after = days_in_force(metadata)
+    first, after = days
     if first >= after:
         return (
             f"has {VALID_FROM} {metadata[VALID_FROM]} and {VALID_TO} {metadata[VALID_TO]}; {VALID_TO} must be later, "
@@ -96,6 +93,11 @@ def asked_day(as_of: str | date) -> int | None:
         return _ordinal(as_of)
     except ValueError:
         raise UsageError(f"as of '{as_of}': not a date; write it like 2026-01-31, or today, or {ALWAYS}") from None
+
+
+def _day(metadata: Mapping[str, object], key: str) -> int:
+    value = metadata.get(key)
+    return _OPEN[key] if value is None or value == "" else _ordinal(value)
 
 
 def _ordinal(value: object) -> int:
