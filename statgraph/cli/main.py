@@ -12,6 +12,7 @@ import click
 
 from statgraph._version import __version__
 from statgraph.cli.failures import report
+from statgraph.cli.terminal import escape_unwritable
 from statgraph.registry import load
 
 # name -> (module, function, one line of help): a module loads only when its command runs, so --help stays fast.
@@ -99,6 +100,8 @@ def run_command(command: click.Command, name: str) -> None:
     Every failure is one `Error: ...` on standard error; STATGRAPH_DEBUG=1 shows the traceback of an unexpected one.
     """
     os.environ.setdefault(WAIT_POLICY, ASLEEP)
+    escape_unwritable(sys.stdout)
+    escape_unwritable(sys.stderr)
     sys.unraisablehook = _unraisable
     try:
         status = command.main(prog_name=name, standalone_mode=False)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
+import json
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -22,6 +25,19 @@ def visible(text: str) -> str:
     """Return a text with its control characters written out, but for line ends and tabs: in a file of somebody else's
     they could move the cursor or colour the terminal."""
     return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+def escape_unwritable(stream: TextIO) -> None:
+    r"""Let a stream write characters that its encoding lacks as JSON does: \u0142 for ł on a terminal of latin-1."""
+    codecs.register_error("json", _escaped)
+    if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
+        stream.reconfigure(errors="json")
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
 class TerminalProgress(AbstractContextManager["TerminalProgress", None]):

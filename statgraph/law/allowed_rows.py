@@ -4,13 +4,14 @@ known of an article, its columns, that they meet."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from statgraph.errors import UsageError
+from statgraph.law.normal_text import normal_heading
 from statgraph.law.tree import Tree
 
 MAX_NAMED, MAX_NEAR = 10, 3  # codes and headings that a refusal lists
@@ -120,15 +121,28 @@ def placed_rows(tree: Tree, codes: Sequence[str] = (), heading: Sequence[str] = 
     if not codes and not heading:
         return None
     chosen = np.ones(len(tree.article_parents), dtype=bool)
+    where = Where()
     if codes:
-        chosen &= np.logical_or.reduce([tree.articles_under(_code_row(tree, code)) for code in codes])
+        code_rows = [_code_row(tree, code) for code in codes]
+        chosen &= np.logical_or.reduce([tree.articles_under(row) for row in code_rows])
+        where = replace(where, codes=tuple(tree.headings[row].title for row in code_rows))
     if heading:
-        chosen &= tree.articles_under(_heading_row(tree, tuple(heading)))
-    return AllowedRows.of_mask(chosen, Where(codes=tuple(codes), heading=tuple(heading)))
+        heading_row = _heading_row(tree, tuple(heading))
+        chosen &= tree.articles_under(heading_row)
+        where = replace(where, heading=tree.headings[heading_row].path)
+    return AllowedRows.of_mask(chosen, where)
+
+
+def _row_of(tree: Tree, path: tuple[str, ...]) -> int | None:
+    """Return the row of a heading, by its titles as they are spelt or as `normal_heading` spells them."""
+    if path in tree.heading_rows:
+        return tree.heading_rows[path]
+    plain = tuple(map(normal_heading, path))
+    return next((row for known, row in tree.heading_rows.items() if tuple(map(normal_heading, known)) == plain), None)
 
 
 def _code_row(tree: Tree, code: str) -> int:
-    row = tree.heading_rows.get((code,))
+    row = _row_of(tree, (code,))
     if row is None:
         known = [tree.headings[code_row].title for code_row in tree.codes]
         more = f" and {len(known) - MAX_NAMED} more" if len(known) > MAX_NAMED else ""
@@ -137,7 +151,7 @@ def _code_row(tree: Tree, code: str) -> int:
 
 
 def _heading_row(tree: Tree, path: tuple[str, ...]) -> int:
-    row = tree.heading_rows.get(path)
+    row = _row_of(tree, path)
     if row is None:
         last = path[-1].casefold()
         near = [" > ".join(known) for known in tree.heading_rows if known[-1].casefold() == last][:MAX_NEAR]

@@ -17,6 +17,7 @@ from statgraph.law.cells import PATH_SEPARATOR, CellAccount, cells_of
 from statgraph.law.citations.numbers import article_number
 from statgraph.law.citations.references import cited_articles
 from statgraph.law.html_text import has_html, plain_text
+from statgraph.law.normal_text import normal_heading
 from statgraph.law.records import PARTS, SET_KEY, SPLITS, Article, CitingText, Corpus, Question
 from statgraph.law.splitting import HASH, SPLITTINGS
 from statgraph.law.synonyms import parse_synonyms
@@ -207,9 +208,9 @@ class Draft:
         problem = validity_problem(metadata or {})
         if problem:
             self.add_problem(place, f"article '{article_id}' {problem}")
-        path = tuple(self.reading.plain(heading).strip() for heading in path)
+        path = tuple(normal_heading(self.reading.plain(heading)) for heading in path)
         if not path and self.reading.code:
-            path = (self.reading.code,)
+            path = (normal_heading(self.reading.code),)
         if not path or not all(path):
             self.add_problem(
                 place, f"article '{article_id}' has an empty path; name the headings above it, from the code down"

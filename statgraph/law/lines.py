@@ -6,8 +6,9 @@ import csv
 import io
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -201,7 +202,8 @@ def csv_fields(
 
 
 def table_value(value: Any) -> Any:
-    """Return a value of a table as JSON has it: None where a library says that it is missing, the text of a date."""
+    """Return a value of a table as JSON has it: None where a library says that it is missing, a number for NumPy's, the
+    text of a date, a decimal, bytes or whatever else JSON lacks, in lists and objects too."""
     if type(value) is str:
         return None if len(value) < _LONGEST_CELL and value.strip() in MISSING else value
     if isinstance(value, float | date) or type(value).__name__ == "NAType":
@@ -209,8 +211,21 @@ def table_value(value: Any) -> Any:
             return None
         if isinstance(value, datetime) and value.time() == time():
             value = value.date()
-        return value.isoformat() if isinstance(value, date) else value
-    return value
+        if isinstance(value, date):
+            return value.isoformat()
+    if value is None or isinstance(value, int) or (isinstance(value, float) and isfinite(value)):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): _nested_value(one) for key, one in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return list(map(_nested_value, value))
+    if hasattr(value, "tolist"):  # NumPy's
+        return table_value(value.tolist())
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
+
+
+def _nested_value(value: Any) -> Any:
+    return value if type(value) is str else table_value(value)
 
 
 _TYPE_NAMES = {

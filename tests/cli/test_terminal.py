@@ -1,8 +1,10 @@
 import io
+import json
 
+import pytest
 from rich.console import Console
 
-from statgraph.cli.terminal import ProgressLines, TerminalProgress
+from statgraph.cli.terminal import ProgressLines, TerminalProgress, escape_unwritable, print_table
 from statgraph.progress import Step, TrainingStep
 
 
@@ -38,3 +40,26 @@ def test_elsewhere_a_long_step_is_told_of_now_and_then(capsys):
         "embedding articles: 3%, about 8 min left",
         "embedding articles: 15%, about 7 min left",
     ]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text", "written"),
+    [
+        ("latin-1", "café, σκύλος", r"café, \u03c3\u03ba\u03cd\u03bb\u03bf\u03c2"),
+        ("cp437", "café, łódź — § 3", r"café, \u0142ód\u017a \u2014 \u00a7 3"),
+        ("iso8859-7", "σκύλος, café", r"σκύλος, caf\u00e9"),
+        ("latin-1", "😀", r"\ud83d\ude00"),
+        ("utf-8", "łódź \udc80", r"łódź \udc80"),
+    ],
+)
+def test_what_a_terminal_cannot_write_is_escaped_as_in_json(encoding, text, written, monkeypatch):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr("sys.stdout", stream)
+    escape_unwritable(stream)
+    print(json.dumps([text], ensure_ascii=False))
+    print_table(["article"], [[text]])
+    stream.flush()
+    shown = stream.buffer.getvalue().decode(encoding)
+    assert shown.startswith(f'["{written}"]')
+    assert written in shown.partition("\n")[2]
+    assert json.loads(shown.splitlines()[0]) == [text]

@@ -1,6 +1,8 @@
 import json
-from datetime import datetime
+from datetime import date, datetime
+from decimal import Decimal
 
+import numpy as np
 import pytest
 
 from statgraph.errors import CorpusError, UsageError
@@ -12,7 +14,7 @@ from statgraph.formats.importing import (
     import_to_folder,
     read_question_file,
 )
-from statgraph.law.store import read_manifest
+from statgraph.law.store import read_corpus, read_manifest, write_corpus
 
 ARTICLE = {"id": "L1", "text": "Lamps burn.", "path": ["Lamp Code"]}
 
@@ -240,3 +242,30 @@ def test_a_number_of_two_articles_names_none(tmp_path):
     (tmp_path / "questions.csv").write_text("id,text,articles\nq1,Which?,§ 1\n")
     with pytest.raises(CorpusError, match="names article '§ 1', which does not exist"):
         import_corpus(tmp_path, "csv", language="en")
+
+
+def test_rows_of_a_database_and_of_numpy_come_back_from_the_corpus_that_is_written(tmp_path):
+    articles = [
+        {"id": np.int64(0), "text": "Dogs are taxed.", "heading": 0, "rate": Decimal("1.50"), "scan": b"p. 3"},
+        {
+            "id": 1,
+            "text": "Boats are not.",
+            "heading": np.int64(1),
+            "seen": {"on": [date(2020, 1, 2)]},
+            "n": np.int32(2),
+        },
+    ]
+    headings = [{"id": 0, "title": "Town Code"}, {"id": 1, "title": "Boats", "parent": 0}]
+    questions = [{"id": 0, "text": "Who taxes dogs?", "articles": [np.int64(0)], "split": "train"}]
+    law = corpus_from_dicts(articles, questions, headings=headings, language="en", name="town")
+    write_corpus(law, tmp_path / "town")
+    back = read_corpus(tmp_path / "town")
+    assert [(article.article_id, article.path) for article in back.articles] == [
+        ("0", ("Town Code",)),
+        ("1", ("Town Code", "Boats")),
+    ]
+    assert [dict(article.metadata) for article in back.articles] == [
+        {"rate": "1.50", "scan": "p. 3"},
+        {"seen": {"on": ["2020-01-02"]}, "n": 2},
+    ]
+    assert back.questions[0].article_ids == ("0",)

@@ -61,6 +61,13 @@ def test_rows_under_a_heading(tree, codes, heading, rows):
     assert found.rows.tolist() == rows
 
 
+def test_a_code_and_a_heading_are_found_in_another_spelling():
+    tree = tree_of(SimpleNamespace(path=path) for path in [("Code\u00a0pénal", "Livre 1"), ("Code civil",)])
+    found = placed_rows(tree, codes=["Code pe\u0301nal"], heading=("Code pénal", "Livre\u00a01"))
+    assert found.rows.tolist() == [0]
+    assert found.where == Where(codes=("Code\u00a0pénal",), heading=("Code\u00a0pénal", "Livre 1"))
+
+
 def test_an_unknown_code_is_refused_with_those_there_are(tree):
     with pytest.raises(UsageError, match=r"^code 'I': not among the articles; choose from C, D$"):
         placed_rows(tree, codes=["C", "I"])

@@ -1,6 +1,11 @@
+import json
+from datetime import date, datetime, time
+from decimal import Decimal
+
+import numpy as np
 import pytest
 
-from statgraph.law.lines import csv_rows, decoded_lines, json_lines
+from statgraph.law.lines import csv_rows, decoded_lines, json_lines, table_value
 
 
 def test_places_count_blank_lines_and_survive_bom_and_crlf(draft, tmp_path, recorded):
@@ -112,3 +117,25 @@ def test_bad_file_is_one_problem(draft, tmp_path, recorded, raw, ids, problem):
     assert [row["id"] for _, row in rows] == ids
     (only,) = recorded()
     assert only.startswith(f"x.csv:{problem}")
+
+
+@pytest.mark.parametrize(
+    ("value", "held"),
+    [
+        (Decimal("1.50"), "1.50"),
+        (b"caf\xc3\xa9 \xff", "café \\xff"),
+        (time(9, 30), "09:30:00"),
+        (datetime(2020, 1, 2), "2020-01-02"),
+        ({"from": [date(2020, 1, 2), Decimal(3)], 4: (b"x", None)}, {"from": ["2020-01-02", "3"], "4": ["x", None]}),
+        (np.int64(3), 3),
+        (np.float32(1.5), 1.5),
+        (np.bool_(True), True),
+        (np.datetime64("2020-01-02"), "2020-01-02"),
+        (np.array([[1, 2]]), [[1, 2]]),
+        ([float("nan"), np.float32("nan"), float("inf")], [None, None, "inf"]),
+        (["nan", "None"], ["nan", "None"]),  # a heading or an id, not an empty cell
+    ],
+)
+def test_a_value_of_a_table_is_what_json_can_hold(value, held):
+    assert table_value(value) == held
+    json.dumps(table_value(value), allow_nan=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -13,6 +12,7 @@ from typing import NamedTuple
 from statgraph.law.citations.grammar import all_words, plain_word, words_pattern
 from statgraph.law.citations.numbers import with_carets
 from statgraph.law.citations.tables import tables
+from statgraph.law.normal_text import normal_text
 
 _CHINESE = "㐀-鿿"
 _TOKEN = re.compile(rf"[{_CHINESE}]|(?:[^\W\d_]\.){{2,}}|[^\W_{_CHINESE}]+\.?")
@@ -83,7 +83,7 @@ class CodeMentions:
 
     def find(self, question: str) -> list[Mention]:
         """Return the mentions in a text, in its order; of several that begin at one word, the longest."""
-        question = unicodedata.normalize("NFC", question)
+        question = normal_text(question)
         words = list(_words(question))
         mentions: list[Mention] = []
         at = 0

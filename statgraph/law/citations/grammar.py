@@ -13,6 +13,7 @@ from typing import Any
 
 from statgraph.law.citations.numbers import END, LETTERS, ROMAN, digits_pattern
 from statgraph.law.citations.tables import Table, tables, words_under
+from statgraph.law.normal_text import normal_text
 
 _SPELLINGS = {"ä": "(?:ä|ae?)", "ö": "(?:ö|oe?)", "ü": "(?:ü|ue?)", "ß": "(?:ß|ss)", "'": "['’]", " ": r"\s+"}
 _SPELLINGS |= {"*": r"[\w\-]*", ".": r"\.\s?"}
@@ -28,7 +29,7 @@ _ABBREVIATION = (
 @lru_cache(maxsize=1 << 16)
 def plain_word(word: str) -> str:
     """Return a word in lower case, without accents."""
-    letters = unicodedata.normalize("NFKD", word.casefold().translate(_BASE_LETTERS))
+    letters = unicodedata.normalize("NFKD", normal_text(word).casefold().translate(_BASE_LETTERS))
     return letters if letters.isascii() else "".join(c for c in letters if not unicodedata.combining(c))
 
 

@@ -13,6 +13,7 @@ from statgraph.law.citations.numbering import ALOUD, ARTICLE, SECTION
 from statgraph.law.citations.numbers import LETTERS, article_number, digits_pattern, with_plain_hyphens
 from statgraph.law.citations.references import Reference, ReferenceFinder
 from statgraph.law.citations.tables import tables
+from statgraph.law.normal_text import normal_text
 from statgraph.law.titles import NEARLY_ALL
 
 HAS_NUMBER = re.compile(r"\d|第|§")  # most questions name no article, and reading every title takes a second
@@ -128,7 +129,7 @@ class NamedArticles:
     def _in_the_spelling_of_law(self, question: str, *, known: bool = False) -> str:
         """Return a question with capitals before numbers and "article" before unmistakable ones: for "l1234-1". With
         `known`, before those alone that look like the number of an article."""
-        said = _KEPT.sub(lambda part: unicodedata.normalize("NFKC", part[0]), unicodedata.normalize("NFC", question))
+        said = _KEPT.sub(lambda part: unicodedata.normalize("NFKC", part[0]), normal_text(question))
         said = with_plain_hyphens(said)
         said = re.sub(r"(?<!\w)(ss?)(?=\d)", r"\1.", said, flags=re.IGNORECASE)
         said = _IN_BRACKETS.sub(self._raised, said)

@@ -19,6 +19,7 @@ from statgraph.law.citations.numbers import (
     with_plain_hyphens,
 )
 from statgraph.law.citations.tables import Table, tables
+from statgraph.law.normal_text import normal_text
 
 # What the tables' words for an article call it; other numbered parts of a law are called by their own first word.
 ARTICLE, SECTION, SHORT, ALOUD = "article", "section", "section_short", "section_aloud"
@@ -227,6 +228,7 @@ def title_numbers(titles: Sequence[str], codes: Sequence[str]) -> list[TitleNumb
 
     It stands behind a word for an article, or the word that most titles of the code have before their numbers, if any.
     """
+    titles, codes = (list(map(normal_text, texts)) for texts in (titles, codes))
     reader = NumberReader((known.unit for known in _known_words().values()), capitals_apart(titles, codes))
     volume = _volume_in_title()
     begun = [re.sub(r"^[^\w§]+", "", title.removeprefix(code)) for title, code in zip(titles, codes, strict=True)]

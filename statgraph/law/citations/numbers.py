@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 
 from statgraph.law.citations.tables import tables
+from statgraph.law.normal_text import normal_text
 
 _HYPHENS = "\u2010\u2011\u2012\u2212\uff0d"
 LETTERS = r"(?:LO|[A-Z])\.?\s?\*{0,2}\s?"
@@ -67,6 +68,7 @@ def article_number(number: str) -> str:
     """Return an article number in comparable form: `R. *123-4 A` and `R123-4A` are one, `R123-4A`; 第一百九十条之一 and
     第 190-1 條 are `190-1`; `1.12` and `11.2` are two, as are `22¹` and `221`."""
     if not number.isascii():
+        number = normal_text(number)
         for pattern, digits, units in _number_first():
             if match := pattern.fullmatch(number):
                 parts = re.findall(rf"[{''.join((*digits, *units))}\d]+", match[0])

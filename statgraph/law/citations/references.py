@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from statgraph.law.citations.numbering import (
     other_units,
     title_numbers,
 )
+from statgraph.law.normal_text import normal_places, normal_text
 from statgraph.law.records import Article, CitingText
 from statgraph.law.titles import NamedArticle, number_or_title
 from statgraph.law.tree import PlacedArticle
@@ -119,6 +119,7 @@ class ReferenceFinder:
         Each number of a list has its own place, the first with the word before it; a list whose numbers cannot be
         separated is one place, of its first article.
         """
+        at_normal, text = normal_places(text), normal_text(text)
         placed = []
         for reference in self.cited(text, code):
             spelled = list(_SPELLED.finditer(text, reference.start, reference.end))
@@ -128,11 +129,11 @@ class ReferenceFinder:
             for at, (part, match) in enumerate(zip(parts, spelled, strict=True)):
                 rows = [] if reference.code is None else self.rows_of(part, reference.code)
                 placed += [(match.start() if at else reference.start, match.end(), row) for row in rows[:1]]
-        return placed
+        return [(at_normal[start], at_normal[end - 1] + 1, row) for start, end, row in placed]
 
     def cited(self, text: str, code: str) -> list[Reference]:
-        """Return the references of a text of a code, in its order; their places are those in its NFC form."""
-        text = unicodedata.normalize("NFC", text)
+        """Return the references of a text of a code, in its order; their places are those in its `normal_text`."""
+        text = normal_text(text)
         found: list[Reference] = []
         of: str | None = code
         speaks_for: str | None = code

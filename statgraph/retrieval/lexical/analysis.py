@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Callable, Collection
 from functools import cache
 
+from statgraph.law.normal_text import normal_text
+
 # ISO 639-1 code -> Snowball algorithm. A language without one is matched by its unstemmed words.
 STEMMERS = {
     "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
@@ -29,10 +31,10 @@ _NOUNS = {"es": {"estado", "estados"}}  # of law, which those lists hold as form
 _UNSPACED = (
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U000323af"
 )
-_SOFT_HYPHEN = "\u00ad"
-# The capitals that these languages pair otherwise than Unicode's rules for all languages do.
+# The capitals that these languages pair otherwise than Unicode's rules for all languages do; the joiner that is a blank
+# within Persian words.
 _DOTLESS_I = str.maketrans({"I": "ı", "İ": "i"})
-_OWN_CAPITALS = {"az": _DOTLESS_I, "tr": _DOTLESS_I}
+_OWN_LETTERS = {"az": _DOTLESS_I, "fa": str.maketrans({"\u200c": " "}), "tr": _DOTLESS_I}
 
 TERMS = "zxx"  # a text of terms that an analyser has found, separated by spaces; ISO 639's "no linguistic content"
 
@@ -51,15 +53,15 @@ def analyser(language: str, *, stemmed: bool = True, without: Collection[str] = 
     if language == TERMS:
         return str.split
     stem_all = stemmer(language) if stemmed else list
-    own_capitals = _OWN_CAPITALS.get(language, {})
+    own_letters = _OWN_LETTERS.get(language, {})
     spaced_words, runs, unspaced_run = _patterns()
 
     def stem(words: list[str]) -> list[str]:
         return stem_all([word for word in words if word not in without] or words if without else words)
 
     def terms(text: str) -> list[str]:
-        plain = unicodedata.normalize("NFKC", text).replace(_SOFT_HYPHEN, "")
-        plain = (plain.translate(own_capitals) if own_capitals else plain).lower()
+        text = unicodedata.normalize("NFC", text).translate(own_letters) if own_letters else text
+        plain = unicodedata.normalize("NFKC", normal_text(text)).lower()
         if not unspaced_run.search(plain):  # as most law: twice as fast
             return stem(spaced_words.findall(plain))
         words: list[str] = []
@@ -106,6 +108,11 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     unspaced = rf"[{_UNSPACED}]"
     runs = re.compile(rf"(?:(?={unspaced}){word})+|(?:(?!{unspaced}){word})+")
     return re.compile(rf"{word}+"), runs, re.compile(unspaced)
+
+
+def is_unspaced(term: str) -> bool:
+    """Return whether a term is of a script without spaces."""
+    return _patterns()[2].match(term) is not None
 
 
 def stemmer_name(language: str) -> str | None:

@@ -14,7 +14,7 @@ from statgraph import artifacts
 from statgraph.errors import damaged_run
 from statgraph.law.allowed_rows import AllowedRows
 from statgraph.law.query import Ranked, check_k
-from statgraph.retrieval.lexical.analysis import analyser, question_analyser, stemmer_name
+from statgraph.retrieval.lexical.analysis import analyser, is_unspaced, question_analyser, stemmer_name
 from statgraph.retrieval.lexical.compounds import LINKS, Compounds
 from statgraph.retrieval.lexical.reading import AddedTerm, QuestionReader
 
@@ -157,10 +157,11 @@ class BM25:
         return int(starts[column + 1] - starts[column])
 
     def _terms(self, question: str) -> list[str]:
-        """Return the terms of a question: behind a compound its parts, in place of one that the texts do not have."""
+        """Return the terms of a question: behind a compound its parts, in place of one that the texts do not have; in
+        place of a single character of a script without spaces, the pairs that the texts have it in."""
         terms = self._simple_terms(question)
         if self._compounds is None or self.language not in LINKS:
-            return terms
+            return [each for term in terms for each in self._pairs_with(term) or (term,)]
         parts = map(self._parts, self._question_words(question))
         known = self._vocabulary
         return [
@@ -168,6 +169,11 @@ class BM25:
             for term, own in zip(terms, parts, strict=True)
             for each in ((term, *own) if term in known or not own else own)
         ]
+
+    def _pairs_with(self, term: str) -> list[str]:
+        if len(term) > 1 or term in self._vocabulary or not is_unspaced(term):
+            return []
+        return [pair for pair in self._vocabulary if term in pair and is_unspaced(pair)]
 
     def _parts(self, word: str) -> tuple[str, ...]:
         return () if self._compounds is None else self._compounds.parts(word)
@@ -224,7 +230,7 @@ class BM25:
         counts = Counter(term for term in terms if term in self._vocabulary)
         spelt = {} if self._compounds is None else self._compounds.spelt
         factors: list[tuple[str, str, float]] = [
-            (term, term if term in typed else spelt[term], count) for term, count in counts.items()
+            (term, term if term in typed else spelt.get(term, term), count) for term, count in counts.items()
         ]
         factors += [(part.term, part.word, part.weight) for part in self._added(question, terms)]
         by_text: list[list[TermWeight]] = [[] for _ in rows]

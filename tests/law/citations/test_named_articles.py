@@ -224,3 +224,21 @@ def test_numbers_count_whatever_the_titles_are():
     titles, paths = ["Deposit", "Breakage", "7 keys"], [("Housing Code",)] * 3
     by_number = NamedArticles(titles, paths, ["Art. 35", "Art. 36", "Art. 37"])
     assert [by_number.rows(question).tolist() for question in ("article 36", "article 7", "Deposit")] == [[1], [], [0]]
+
+
+@pytest.mark.parametrize(
+    ("titles", "question", "row"),
+    [
+        (["Art. 3", "Art. 30"], "Art. 3\u00ad0", 1),
+        (["Art. 3", "Art. 30"], "Art. ٣\u200b٠, Dog\u00a0C\u00adode", 1),
+        (["Art. 3\u00ad0", "Art. 3"], "Art. 30", 0),
+        (["المادة ٣", "المادة ٢٧"], "المادة 27", 1),
+        (["المادة 3", "المادة 27"], "المادة ۲۷", 1),
+        (["มาตรา ๓", "มาตรา ๒๗"], "มาตรา 27", 1),
+        (["มาตรา 3", "มาตรา 27"], "มาตรา ๒๗", 1),
+        (["第3条", "第30条"], "第３０条", 1),
+    ],
+)
+def test_numbers_are_read_however_they_are_spelt(titles, question, row):
+    named = NamedArticles(titles, [("Dog Code",)] * 2)
+    assert (named.rows(question).tolist(), named.unknown(question)) == ([row], [])

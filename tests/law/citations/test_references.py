@@ -434,3 +434,11 @@ def test_a_number_counts_whatever_the_title_is(number):
 def test_the_places_of_what_a_text_names(titles, text, named):
     places = ReferenceFinder(titles, ["Code"] * len(titles)).places(text, "Code")
     assert [(text[start:end], row) for start, end, row in places] == named
+
+
+def test_invisible_characters_and_other_digits_in_a_text():
+    finder = ReferenceFinder(["Art. 3", "Art. 30"], ["Dog Code"] * 2)
+    text = "\u200bSee art. 3\u00ad0 of it, and article ٣."
+    assert finder.find(text, "Dog Code") == [1, 0]
+    found = [(text[start:end], row) for start, end, row in finder.places(text, "Dog Code")]
+    assert found == [("art. 3\u00ad0", 1), ("article ٣", 0)]

@@ -10,6 +10,11 @@ from statgraph.retrieval.lexical.analysis import STOP_WORDS, analyser, question_
         ("fr", "L'employeur, les employeurs", ["l", "employeur", "le", "employeur"]),
         # A ligature, full-width digits, an accent as a character of its own, and soft hyphens.
         ("xx", "ﬁn １２ e\u0301te\u0301 tri\u00adbu\u00adnal", ["fin", "12", "été", "tribunal"]),
+        ("xx", "bo\u200bat wo\u2060rd ٢٧ ๒๗ १२", ["boat", "word", "27", "27", "12"]),
+        ("fr", "l´eau, l'eau, l’eau", ["l", "eau"] * 3),
+        ("uk", "обʼєкт, об'єкт, об’єкт", ["об", "єкт"] * 3),
+        ("fa", "می\u200cخرد", ["می", "خرد"]),  # in Persian the joiner is a blank within a word
+        ("de", "Auf\u200cla\u00adge", ["auflag"]),
         # Scripts without spaces are cut into overlapping pairs; punctuation ends a run.
         ("zh", "劳动合同", ["劳动", "动合", "合同"]),
         ("zh", "第12条 ABC合同", ["第", "12", "条", "abc", "合同"]),

@@ -34,6 +34,15 @@ def test_term_weights_are_the_parts_of_the_score():
     assert index.term_weights("cat", []) == []
 
 
+def test_a_question_of_one_chinese_character_finds_the_words_that_have_it():
+    index = BM25(["养狗的人缴税", "船要登记", "房屋"], language="zh")
+    assert index.ranking("狗", 1).rows.tolist() == [0]
+    assert index.ranking("船?", 1).rows.tolist() == [1]
+    assert [part.term for part in index.term_weights("狗", [0])[0]] == ["养狗", "狗的"]
+    assert (index.coverage("狗"), index.coverage("马")) == (1.0, 0.0)
+    assert not index.scores("马").any()
+
+
 @pytest.mark.parametrize("texts", [[], ["", "..."]])
 def test_texts_without_a_single_term_score_zero(texts):
     with warnings.catch_warnings():
