@@ -28,6 +28,7 @@ HITS = 20  # of a question that are learnt from
 _ENOUGH = 30  # dev questions with an answer among these hits; with fewer, the default is used
 _OFF_TOPIC = Path(__file__).with_name("off_topic.tsv")
 _MADE = 32  # questions off the topic that are made, of either kind
+_LEAST_SPREAD = 0.01  # of their cosines; where they hardly differ, a hair's breadth would be a thousand units
 _OTHER_LANGUAGE = "en", "fr"  # the second for a law in the first
 
 
@@ -76,7 +77,7 @@ class Lesson:
     def off_topic_cosine(self) -> tuple[float, float]:
         """Return `Calibration.off_topic`."""
         nearest = [known.question[QUESTION_EVIDENCE.index("nearest")] for known in self.off_topic]
-        return float(np.mean(nearest)), max(float(np.std(nearest)), 1e-6)
+        return float(np.mean(nearest)), max(float(np.std(nearest)), _LEAST_SPREAD)
 
 
 def lesson(

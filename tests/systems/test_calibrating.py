@@ -1,4 +1,5 @@
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -30,6 +31,15 @@ def test_what_is_far_from_the_law_is_improbable_however_high_its_score():
     assert near[0] > 0.8 > 0.3 > near[1]
     assert near[0] > near[1] > near[2]
     assert far.max() < 0.1
+
+
+def test_a_hair_above_questions_that_are_all_as_near_is_not_near():
+    """An encoder that was trained on four articles may have everything off the topic at one cosine."""
+    same = Lesson((), (), [known(0.0, 0.4, 1.0)] * 100)
+    assert same.off_topic_cosine == pytest.approx((0.4, 0.01))
+    default = replace(Calibration.read(calibrating.DEFAULT), off_topic=same.off_topic_cosine)
+    hair, near = (default.probabilities(known(*of, 1.0, 0.0))[0] for of in ((0.0, 0.401), (1.0, 0.5)))
+    assert hair < 0.01 < 0.3 < near
 
 
 def test_questions_and_those_off_the_topic_count_alike_however_many_they_are():
