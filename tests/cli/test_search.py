@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from statgraph import Retriever, corpus_from_dicts
+from statgraph import Retriever, corpus_from_dicts, train
 from statgraph.cli.main import cli
 from statgraph.errors import UsageError
 from statgraph.law.store import write_corpus
@@ -257,9 +257,9 @@ def test_a_day_of_a_corpus_with_dates_needs_no_note(answer, bm25_run, town_corpu
 @pytest.mark.parametrize(("encoding", "how"), [("cp437", ()), ("latin-1", ("--json",))])
 def test_a_law_that_the_terminal_cannot_write_is_printed(tmp_path, encoding, how):
     rows = [{"id": "ł", "text": "łódź, βάρκα: § 3 lamps", "path": ["Kodeks łodzi"]}]
-    write_corpus(corpus_from_dicts(rows, language="xx", name="boats"), tmp_path / "boats")
-    command = [sys.executable, CLI, "search", "lamps", "--corpus", tmp_path / "boats", *how]
-    environment = {**os.environ, "PYTHONIOENCODING": encoding, "STATGRAPH_CACHE": str(tmp_path / "cache")}
+    train(corpus_from_dicts(rows, language="xx", name="boats"), "bm25", out=tmp_path / "run")
+    command = [sys.executable, CLI, "search", "lamps", "--run", tmp_path / "run", *how]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
     done = subprocess.run(command, env=environment, capture_output=True, encoding=encoding, check=False)
     assert (done.returncode, "bug" in done.stderr) == (0, False)
     assert r"\u0142ód\u017a" in done.stdout
