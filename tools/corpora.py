@@ -71,7 +71,7 @@ def sections(text: str, article: re.Pattern[str], end: re.Pattern[str]) -> Itera
 
 def compare(result: Result, name: str, draft: Draft, text: str, counted: Iterable[tuple[str, int]]) -> None:
     """Count what became of a file's words, and of its articles by an independent count."""
-    counts, balance = result.counts, draft.balance
+    counts, balance = result.counts, draft.report.balance
     counts.update({"words": balance.words, "in articles": balance.kept, "lost": balance.words_lost})
     counts["left out"] += balance.left_out.total()
     result.left_out.update(balance.left_out)

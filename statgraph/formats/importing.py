@@ -136,11 +136,15 @@ def import_to_folder(
     with held_for_writing(Path(out), replace=force):
         draft = draft_source(format, source, about, splits=splits, reading=reading)
         corpus = draft.corpus()
-        doubtful = doubts(corpus.articles, corpus.language, draft.article_places, draft.repealed_numbers)
-        write_corpus(corpus, Path(out), draft.balance, doubtful)
+        doubtful = doubts(corpus.articles, corpus.language, draft.article_places, draft.report.repealed_numbers)
+        write_corpus(corpus, Path(out), draft.report.balance, doubtful)
     left_out = (*_left_out(draft), *draft.left_out)
     return Imported(
-        corpus, len(draft.resolved_citing), left_out, tuple(words_of(draft.balance)), (*_caveats(corpus), *doubtful)
+        corpus,
+        len(draft.resolved_citing),
+        left_out,
+        tuple(words_of(draft.report.balance)),
+        (*_caveats(corpus), *doubtful),
     )
 
 
@@ -243,7 +247,8 @@ def draft_source(
             raise _unknown_language(path)
         if not draft.problem_count:
             draft.settle_cells()
-            draft.refuse_losses()
+            if (losses := draft.report.losses()) and not reading.allow_lost:
+                draft.add_problem(*losses)
         for column in draft.columns_missed:
             draft.add_problem(str(path), f"no column '{column}' in any table; name one of them with {option('column')}")
     return draft
@@ -271,11 +276,11 @@ def explained(
         UsageError, CorpusError: as `draft_source` does, and for what keeps the source from being explained.
     """
     with _opened(format_name, source, about, HASH, reading) as (source_format, draft, path):
-        draft.is_explained = True
+        draft.report.is_explained = True
         _fill(draft, source_format, path)
         draft.settle_cells()
         yield from draft.listed()
-        yield from words_of(draft.balance)
+        yield from words_of(draft.report.balance)
         draft.check()
 
 

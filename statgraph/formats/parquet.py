@@ -105,7 +105,9 @@ def parquet_rows(
             rows = (row for batch in file.iter_batches() for row in batch.to_pylist())
             for number, row in enumerate(rows, start=1):
                 row = {column: table_value(value) for column, value in row.items()}
-                draft.read_cells(f"{name} row {number}", [_json_object(value) or value for value in row.values()])
+                draft.report.read_cells(
+                    f"{name} row {number}", [_json_object(value) or value for value in row.values()]
+                )
                 yield f"{name} row {number}", row
     except (pyarrow.ArrowException, OSError) as error:
         draft.add_problem(name, f"cannot be read as Parquet ({reason_of(error)}); write it again")

@@ -203,7 +203,7 @@ def heading_paths(draft: Draft, records: PlacedRecords) -> dict[str, tuple[str, 
         heading_id, parent_id = id_field(draft, place, record, "id", "_id"), id_field(draft, place, record, "parent")
         title = string_field(draft, place, record, "title").strip()
         leave_out_others(draft, record, ("id", "_id", "title", "parent"))
-        draft.keep_cells((heading_id, parent_id))
+        draft.report.keep_cells((heading_id, parent_id))
         if heading_id is None or parent_id is None:
             continue
         heading_id = heading_id.strip()

@@ -48,7 +48,7 @@ def draft_xml(draft: Draft, source: Path) -> None:
         )
     counts = draft_acts(draft, read)
     if read:
-        draft.remarks.append(
+        draft.report.remarks.append(
             f"references with a target: {counts.total():,}, of which to an article here {counts[True]:,}"
         )
     if counts[False]:
@@ -78,22 +78,22 @@ def _read(draft: Draft, document: Document, profile: Profile, left_out: dict[str
     found = tuple(reader)
     counted.check()
     act = reader.act_or(Path(document.name).name.partition(".")[0])
-    draft.remarks.append(f"{document.name}: profile {profile.name}, {profile.settings.summary}".rstrip(", "))
-    draft.remarks += [f"  {name:<9} {getattr(act, name) or '(not said)'}" for name in Act.__slots__]
+    draft.report.remarks.append(f"{document.name}: profile {profile.name}, {profile.settings.summary}".rstrip(", "))
+    draft.report.remarks += [f"  {name:<9} {getattr(act, name) or '(not said)'}" for name in Act.__slots__]
     running = sorted(set(filter(None, reader.text.running)) - profile.named)
-    draft.remarks.append(f"  read as running text, for no key names them: {', '.join(running) or 'nothing'}")
+    draft.report.remarks.append(f"  read as running text, for no key names them: {', '.join(running) or 'nothing'}")
     if Path(profile.name).suffix:  # a user's own
         absent = sorted(profile.named - {name.rpartition(":")[2] for name in counted.names} - {".", ".."})
-        draft.remarks.append(f"  named by the profile and not in this file: {', '.join(absent) or 'nothing'}")
+        draft.report.remarks.append(f"  named by the profile and not in this file: {', '.join(absent) or 'nothing'}")
     for heading in reader.headings:
-        draft.recognise(f"{document.name}:{heading.line}", "heading", heading.title)
+        draft.report.recognise(f"{document.name}:{heading.line}", "heading", heading.title)
     if not found:
         left_out.setdefault("without articles", []).append(document.name)
     draft.learn(language=act.language, licence=act.licence)
     if found and act.language and act.language != draft.language:
         left_out.setdefault(f"in another language than {draft.language}", []).append(document.name)
         return
-    draft.settle(account)
+    draft.report.settle(account)
     if found:
         yield ReadAct(act, found, profile, document.name)
 

@@ -7,18 +7,17 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from statgraph.errors import CorpusError, option
-from statgraph.law.account import Account, Balance
-from statgraph.law.cells import PATH_SEPARATOR, CellAccount, cells_of
+from statgraph.law.cells import PATH_SEPARATOR, CellAccount
 from statgraph.law.citations.numbers import article_number
 from statgraph.law.citations.references import cited_articles
 from statgraph.law.html_text import has_html, plain_text
 from statgraph.law.normal_text import normal_heading
 from statgraph.law.records import PARTS, SET_KEY, SPLITS, Article, CitingText, Corpus, Question
+from statgraph.law.source_report import REPEALED, SourceReport
 from statgraph.law.splitting import HASH, SPLITTINGS
 from statgraph.law.synonyms import parse_synonyms
 from statgraph.law.titles import with_title_parts
@@ -30,9 +29,6 @@ COLUMNS = (
     *("parent", "articles", "split", "set", "cites", "question_id", "part"),
 )
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
-REPEALED = "repealed"  # the rule of the account
-MOST_LOST = 0.05  # of the words of a source
-_ANY_NUMBER = re.compile(r"(\d+)")
 _NO_ARTICLES = "holds no articles; a corpus needs at least one"
 _NO_TEXTS = f"no article has a text; name the column or key that holds it with {option('column')} text=YOURS"
 
@@ -49,7 +45,7 @@ class Reading:
         profile: of official XML, the name or file of its profile; "" to recognise it.
         article_pattern, heading_patterns: of documents, regular expressions of the lines that begin articles and of
             headings, the highest first.
-        allow_lost: whether a source is taken of which more than `MOST_LOST` is neither kept nor left out by a rule.
+        allow_lost: whether a source is imported although more of it would be lost than `source_report.MOST_LOST`.
     """
 
     encoding: str = "utf-8"
@@ -85,7 +81,7 @@ class Draft:
 
     A place is what a user can open: `corpus.jsonl:17`, `articles_fr.csv:3`, `LEGITEXT000006072050.json`. `name` is that
     of the corpus, `language` its ISO 639 code, `splits` how questions without a split get one (of `SPLITTINGS`).
-    `left_out` takes what of the source is no part of a corpus, in words, and `balance` the accounts of its words.
+    `left_out` takes what of the source is no part of a corpus, in words, and `report` the accounts of its words.
 
     `is_repealed` says of an article's text whether it is only a mark such as "(repealed)": such articles are left out,
     and so are those with a blank text. Without it a blank text is a problem, and a mark a text. `cells` is the account
@@ -110,12 +106,8 @@ class Draft:
         self._about: dict[str, Any] = {"name": name, "language": language, "licence": licence, "source": source}
         self.reading = reading
         self.left_out: list[str] = []
-        self.repealed_numbers: set[int] = set()
         self._repealed: dict[str, str] = {}  # the places of articles without text by id
-        self.balance = Balance()
-        self.is_explained = False  # whether what was recognised, and where, is kept for `listed`
-        self.remarks: list[str] = []  # of `listed`, on whole files
-        self._recognised: list[tuple[str, str, str]] = []
+        self.report = SourceReport(cells, reading.plain if reading.strip_html else None)
         self._columns_met: dict[tuple[str, ...], list[tuple[str, ...]]] = {}  # of a table to their names
         self._problems: list[str] = []
         self._refused: set[str] = set()
@@ -125,7 +117,7 @@ class Draft:
         self._n_named = 0
         self._questions: dict[str, tuple[str, Mapping[str, object]]] = {}
         self._labels: dict[str, _Labels] = {}
-        self._splitting, self._is_repealed, self._cells = splits, is_repealed, cells
+        self._splitting, self._is_repealed = splits, is_repealed
         self._split_conflicts: set[tuple[str, str | None]] = set()
         self._orders: dict[str, int] = {}
         self._citing: dict[str, CitingText] = {}
@@ -202,7 +194,7 @@ class Draft:
             return
         if is_repealed:
             self._repealed[article_id] = place
-            self.leave_out_cells(REPEALED, (article_id, number, rubric, title, text, list(path), metadata))
+            self.report.leave_out_cells(REPEALED, (article_id, number, rubric, title, text, list(path), metadata))
             if not text.strip():
                 return
         problem = validity_problem(metadata or {})
@@ -364,87 +356,31 @@ class Draft:
         repealed = self.repealed
         return [article for article_id, article in self._articles.items() if article_id not in repealed]
 
-    def recognise(self, place: str, what: str, words: str) -> None:
-        """Take note of what something in the source was taken for, other than an article: "heading", "TITLE II"."""
-        if self.is_explained:
-            self._recognised.append((place, what, words))
-
-    def read_cells(self, place: str, values: Collection[object]) -> None:
-        """Add cells of a table to its account, as they are read from the file."""
-        if self._cells is not None:
-            plain = chain.from_iterable(map(cells_of, values)) if self.reading.strip_html else None
-            self._cells.read(place, values if plain is None else [self.reading.plain(text) for text in plain])
-
-    def keep_cells(self, values: Iterable[object]) -> None:
-        """Add to the account of tables what is taken over and is in no article, question or citing text."""
-        if self._cells is not None:
-            self._cells.keep(chain.from_iterable(map(cells_of, values)))
-
-    def leave_out_cells(self, rule: str, values: Iterable[object]) -> None:
-        """Add to the account of tables what is left out by a rule, such as "names of columns"."""
-        if self._cells is not None:
-            self._cells.leave_out(rule, chain.from_iterable(map(cells_of, values)))
-
     def settle_cells(self) -> None:
         """Complete the account of tables with all that the draft holds."""
-        if self._cells is None or self._cells.is_empty:
+        if not self.report.has_cells:
             return
         for one in self._kept_articles():
             path = PATH_SEPARATOR.join(one.path)
-            self._cells.keep(
-                (one.article_id, one.number, one.rubric, one.title, one.text, path, *cells_of(one.metadata))
-            )
+            self.report.keep_cells((one.article_id, one.number, one.rubric, one.title, one.text, path, one.metadata))
         for question_id, (words, metadata) in self._questions.items():
             labels = self._labels.get(question_id)
             question = (question_id, words, metadata)
             if labels is None:
-                self.leave_out_cells("questions that no article answers", question)
+                self.report.leave_out_cells("questions that no article answers", question)
             else:
-                self.keep_cells((*question, *_as_lists(tuple(labels.places))))
+                self.report.keep_cells((*question, *_as_lists(tuple(labels.places))))
         for citing_id, text in self._citing.items():
             citing = (citing_id, text.title, text.text, text.question_id, text.part)
             if text.article_ids or self._looked_up[citing_id]:
-                self.keep_cells((*citing, *_as_lists(text.article_ids)))
+                self.report.keep_cells((*citing, *_as_lists(text.article_ids)))
             else:
-                self.leave_out_cells("citing texts without an article", citing)
-        self.settle(self._cells)
-
-    def settle(self, account: Account | CellAccount) -> None:
-        """Add the account of a document's words, which is complete."""
-        balance = account.balance(None if self.is_explained else (REPEALED,))
-        for text in (text for _, rule, text in balance.pieces if rule == REPEALED):
-            first, *through = map(int, _ANY_NUMBER.findall(text)[:2] or (0,))
-            self.repealed_numbers.update(
-                range(first, max(first, *through, 0) + 1) if sum(through) < first + 200 else (first,)
-            )
-        if not self.is_explained:
-            balance.pieces.clear()
-        self.balance.add(balance)
-
-    def refuse_losses(self) -> None:
-        """Record a problem if more of the source is lost than `MOST_LOST`, unless that is allowed."""
-        balance = self.balance
-        if balance.words_lost > MOST_LOST * balance.words and not self.reading.allow_lost:
-            worst = max(balance.lost, key=lambda lost: lost.words)
-            self.add_problem(
-                worst.place,
-                f"{balance.words_lost:,} of {balance.words:,} words would be lost, such as these: in no article, no "
-                f"heading and left out by no rule; see them with {option('explain')}, or add {option('allow-lost')}",
-            )
+                self.report.leave_out_cells("citing texts without an article", citing)
+        self.report.settle_cells()
 
     def listed(self) -> Iterator[str]:
-        """Yield what became of the source, in its order: remarks on it, and a line for each article, heading and piece
-        left out or lost."""
-        yield from self.remarks
-        found = [*self._recognised]
-        for article in self._kept_articles():
-            named = ", ".join(filter(None, (article.number or article.article_id, article.rubric)))
-            words = f"{named} ({' > '.join(article.path)}), {len(article.text):,} characters"
-            found.append((self._places["article", article.article_id], "article", words))
-        found += [(place, "left out", f"{rule}: {' '.join(text.split())}") for place, rule, text in self.balance.pieces]
-        found += [(lost.place, "lost", " ".join(lost.text.split())) for lost in self.balance.lost]
-        width = max((len(place) for place, _, _ in found), default=0)
-        yield from (f"{place:<{width}}  {what:<8}  {words}" for place, what, words in sorted(found, key=_in_order))
+        """Yield in lines what became of the source, as its report says."""
+        return self.report.lines((self._places["article", one.article_id], one) for one in self._kept_articles())
 
     def drafted_articles(self) -> tuple[Article, ...]:
         """Return the articles as they were added: part of a corpus, or none.
@@ -609,8 +545,3 @@ def _plain(column: str) -> str:
 def _as_lists(ids: tuple[str, ...]) -> tuple[object, ...]:
     """Return how a cell can hold several ids."""
     return *ids, ids, ",".join(ids)
-
-
-def _in_order(found: tuple[str, str, str]) -> list[tuple[int, str]]:
-    """Return what sorts places as they follow each other: law.md:9 before law.md:10."""
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in _ANY_NUMBER.split(found[0])]

@@ -106,7 +106,7 @@ def draft_article(
                 "add it to the table of headings",
             )
         article["path"] = paths.get(heading_id, (UNREADABLE,))
-        draft.keep_cells((heading_id,))
+        draft.report.keep_cells((heading_id,))
     article["path"] = article["path"] or default_path
     draft.add_article(place, **{**article, **derive(article)} if derive else article)
 
@@ -123,7 +123,7 @@ def draft_question(
     text = string_field(draft, place, record, *names.text)
     article_ids = ids_field(draft, place, details, names.articles)
     said = string_field(draft, place, details, names.split).strip()
-    draft.keep_cells((said,))
+    draft.report.keep_cells((said,))
     draft.add_question(place, question_id=question_id, text=text, metadata=metadata)
     split = (said.lower() if said.lower() in SPLITS else said) or split
     if split not in (None, *SPLITS):
@@ -155,16 +155,16 @@ def draft_label(draft: Draft, place: str, record: Mapping[str, object], split: s
     question, article, score = LABEL_COLUMNS
     values = [record.get(column) for column in LABEL_COLUMNS]
     if not _is_relevant(draft, place, record.get(score)):
-        draft.leave_out_cells("labels with a score of 0", values)
+        draft.report.leave_out_cells("labels with a score of 0", values)
     else:
-        draft.keep_cells(values)
+        draft.report.keep_cells(values)
         question_id, article_id = (id_field(draft, place, record, column) for column in (question, article))
         draft.add_label(place, question_id=question_id or "", article_id=article_id or "", split=split)
 
 
 def leave_out_others(draft: Draft, record: Mapping[str, object], keys: Collection[str]) -> None:
     """Add to the account of tables what a record holds under other keys, which nothing reads."""
-    draft.leave_out_cells(OTHER_COLUMNS, (value for key, value in record.items() if key not in keys))
+    draft.report.leave_out_cells(OTHER_COLUMNS, (value for key, value in record.items() if key not in keys))
 
 
 def _details(
@@ -190,7 +190,7 @@ def _with_days(draft: Draft, place: str, article_id: str, metadata: Mapping[str,
         draft.add_problem(place, f"article '{article_id}' {error}")
         return metadata
     if plain is not metadata:
-        draft.keep_cells(metadata.values())
+        draft.report.keep_cells(metadata.values())
     return plain
 
 

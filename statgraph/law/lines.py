@@ -104,7 +104,7 @@ def json_objects(draft: Draft, lines: Iterable[tuple[str, str]]) -> Iterator[tup
                 refused=line.split('"'),
             )
         else:
-            draft.read_cells(place, list(value.values()))
+            draft.report.read_cells(place, list(value.values()))
             names = draft.named_columns(tuple(value))
             yield place, {name: held for of, held in zip(names, value.values(), strict=True) for name in of}
 
@@ -150,7 +150,7 @@ def named_rows(
     for place, values in rows:
         if not header:
             header = draft.named_columns(tuple(values))
-            draft.keep_cells(values)
+            draft.report.keep_cells(values)
             known = [name for names in header for name in names]
             missing = [names.replace("|", " or ") for names in needed if not set(names.split("|")) & set(known)]
             if missing:  # the file's own names: the user knows no others
@@ -189,7 +189,7 @@ def csv_fields(
         for values in reader:
             if any(value.strip() for value in values):
                 values = ["" if len(value) < _LONGEST_CELL and value.strip() in missing else value for value in values]
-                draft.read_cells(f"{name}:{first_line}", values)
+                draft.report.read_cells(f"{name}:{first_line}", values)
                 yield f"{name}:{first_line}", values
             first_line = reader.line_num + 1
     except csv.Error as error:

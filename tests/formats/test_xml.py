@@ -161,8 +161,8 @@ def test_words_are_counted_in_any_encoding(tmp_path, encoding):
     kept = "".join(sign for sign in text if sign.encode(encoding, "ignore"))
     (tmp_path / "act.xml").write_bytes(f'<?xml version="1.0" encoding="{encoding}"?>{kept}'.encode(encoding))
     draft = draft_source("xml", tmp_path / "act.xml")
-    assert draft.balance.words > 40
-    assert not draft.balance.lost
+    assert draft.report.balance.words > 40
+    assert not draft.report.balance.lost
 
 
 def test_a_page_is_read_in_the_charset_that_it_declares(tmp_path):

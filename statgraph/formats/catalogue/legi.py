@@ -61,8 +61,8 @@ def draft_legi(draft: Draft, source: Path) -> LegiIndex:
             if code in index.order:
                 raise ValueError(f"'{code}' is in another file too")
             _CodeReader(draft, index, file.name, code, _milliseconds(root["data"].get("dateDebutVersion"))).walk(root)
-            draft.read_cells(file.name, list(_texts(root)))
-            draft.keep_cells((code,))
+            draft.report.read_cells(file.name, list(_texts(root)))
+            draft.report.keep_cells((code,))
         except FileNotFoundError:
             draft.add_problem(str(file), "no such file or folder; name a LEGITEXT*.json or the folder of them")
         except OSError as error:
@@ -105,7 +105,7 @@ class _CodeReader:
         text = plain_text(str(data.get("texteHtml") or data.get("texte") or ""))
         number = " ".join(str(data.get("num") or "").split())
         if not text or not _in_force(data, self._day_ms):
-            self._draft.leave_out_cells("not in force", (number, text))
+            self._draft.report.leave_out_cells("not in force", (number, text))
             return
         self._order.append(article_id)
         self._draft.add_article(

@@ -71,7 +71,7 @@ def document_format(
             _draft_articles(draft, outline, names[name])
             if not outline.articles:
                 without.append((name, any(text for _, text in outline.parts)))
-            draft.settle(_account(walk(draft, path, name), name, document, outline))
+            draft.report.settle(_account(walk(draft, path, name), name, document, outline))
         _report(draft, without)
 
     takes = ("code", "article_pattern", "heading_patterns", *(("encoding",) * is_text))
@@ -121,7 +121,7 @@ def _draft_articles(draft: Draft, outline: Outline, prefix: str) -> None:
             rubric=article.rubric,
         )
     for place, path in outline.headings:
-        draft.recognise(place, "heading", " > ".join(path))
+        draft.report.recognise(place, "heading", " > ".join(path))
 
 
 def _account(walked: Iterable[tuple[str, str]], name: str, document: DocumentLines, outline: Outline) -> Account:

@@ -33,10 +33,10 @@ from statgraph.formats.law_words import (
 )
 from statgraph.formats.repealed import is_repealed
 from statgraph.law.account import KEPT
+from statgraph.law.source_report import REPEALED
 
-# The rules by which lines are left out.
-PREAMBLE, CLOSING, CONTENTS, REPEALED = "preamble", "closing words", "contents", "repealed"
-METADATA = "metadata"
+# The rules by which lines are left out, beside `REPEALED`.
+PREAMBLE, CLOSING, CONTENTS, METADATA = "preamble", "closing words", "contents", "metadata"
 WITHOUT_TEXT, WITHOUT_ARTICLES, MARKS = "articles without text", "headings without articles", "marks of insertion"
 _MOST_TITLE_LINES = 3
 _MOST_ABOVE, _MOST_AMONG, _MOST_BARE = 0.7, 0.5, 0.5  # of the articles; the others have no rubric

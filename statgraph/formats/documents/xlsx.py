@@ -53,7 +53,7 @@ def draft_xlsx(draft: Draft, source: Path) -> None:
 def _leave_out(draft: Draft, sheets: Iterable[tuple[str, _Rows]], rule: str = "sheets without a table") -> None:
     for name, rows in sheets:
         draft.left_out.append(f"sheet '{name}' ({len(rows):,} rows)")
-        draft.leave_out_cells(rule, chain.from_iterable(cells for _, cells in rows))
+        draft.report.leave_out_cells(rule, chain.from_iterable(cells for _, cells in rows))
 
 
 def _sheets(draft: Draft, path: Path) -> dict[str, _Rows]:
@@ -76,7 +76,7 @@ def _sheets(draft: Draft, path: Path) -> dict[str, _Rows]:
         return {}
     sheets = {name: rows for name, rows in sheets.items() if rows}
     for place, cells in chain.from_iterable(sheets.values()):
-        draft.read_cells(place, cells)
+        draft.report.read_cells(place, cells)
     _leave_out(draft, [(name, rows) for name, rows in sheets.items() if name in hidden], "hidden sheets")
     return {name: rows for name, rows in sheets.items() if name not in hidden}
 

@@ -175,5 +175,5 @@ def test_columns_that_are_not_read_are_left_out_by_a_rule(source):
     draft = Draft(name="bsard", language="fr", cells=CellAccount())
     draft_bsard(draft, source)
     draft.settle_cells()
-    assert draft.balance.left_out == {"columns that are not read": 2}  # the description of article 1
-    assert draft.balance.lost == []
+    assert draft.report.balance.left_out == {"columns that are not read": 2}  # the description of article 1
+    assert draft.report.balance.lost == []

@@ -197,4 +197,8 @@ def test_what_is_not_in_force_is_left_out_by_a_rule(tmp_path):
     draft = Draft(name="codes", language="fr", cells=CellAccount())
     draft_legi(draft, tmp_path)
     draft.settle_cells()
-    assert (draft.balance.left_out, draft.balance.kept, draft.balance.lost) == ({"not in force": 3}, 6, [])
+    assert (draft.report.balance.left_out, draft.report.balance.kept, draft.report.balance.lost) == (
+        {"not in force": 3},
+        6,
+        [],
+    )

@@ -185,5 +185,5 @@ def test_a_paragraph_that_the_reader_drops_is_missed(tmp_path, without_lines):
 def test_every_word_of_an_act_is_somewhere(draft, tmp_path):
     (tmp_path / "law.md").write_text(ACT, encoding="utf-8")
     markdown.FORMAT.fill(draft, tmp_path / "law.md")
-    assert draft.balance.left_out["notes"] == 7
-    assert [lost.text for lost in draft.balance.lost] == []
+    assert draft.report.balance.left_out["notes"] == 7
+    assert [lost.text for lost in draft.report.balance.lost] == []

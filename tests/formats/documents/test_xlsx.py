@@ -125,6 +125,6 @@ def test_cells_of_hidden_and_other_sheets_are_left_out_by_a_rule(tmp_path):
     draft = Draft(name="law", language="es", reading=Reading(columns=COLUMNS), cells=CellAccount())
     draft_xlsx(draft, tmp_path / "law.xlsx")
     draft.settle_cells()
-    assert draft.balance.left_out == {"hidden sheets": 3, "sheets without a table": 2}
-    assert draft.balance.lost == []
-    assert draft.balance.kept > 25
+    assert draft.report.balance.left_out == {"hidden sheets": 3, "sheets without a table": 2}
+    assert draft.report.balance.lost == []
+    assert draft.report.balance.kept > 25
