@@ -36,6 +36,11 @@ def pick_device(name: str = "auto") -> torch.device:
     return torch.device("cuda" if available and name != "cpu" else "cpu")
 
 
+def usable_cores() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def surely_cpu(name: str) -> bool:
     """Return whether `pick_device` would choose the CPU, without loading torch; false where only torch knows.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import platform
 import shlex
 import time
@@ -250,15 +249,14 @@ def machine(device: str) -> str:
     """Return the processor, cores, GPU, system and Python of this machine, in one line."""
     import torch
 
-    from statgraph.device import pick_device
+    from statgraph.device import pick_device, usable_cores
 
     model = platform.processor() or platform.machine()
     with suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         model = next((line.partition(": ")[2] for line in lines if line.startswith("model name")), model)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     gpu = f", {torch.cuda.get_device_name()}" if pick_device(device).type == "cuda" else ", no GPU"
-    return f"{model}, {cores} cores{gpu}, {platform.system()}, Python {platform.python_version()}"
+    return f"{model}, {usable_cores()} cores{gpu}, {platform.system()}, Python {platform.python_version()}"
 
 
 def _planned(row: RowSpec, seed: int, backbone: str, settings: Sequence[str]) -> PlannedRun:

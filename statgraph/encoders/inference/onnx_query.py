@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from statgraph.device import usable_cores
 from statgraph.encoders.inference.static_query import MODULE_WEIGHTS
 from statgraph.errors import ModelError, reason_of
 from statgraph.extras import install_command
@@ -146,7 +147,7 @@ def n_threads() -> int:
     threads = os.environ.get("OMP_NUM_THREADS", "")
     if threads.isdecimal() and int(threads):
         return int(threads)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return usable_cores()
 
 
 def _remedy(folder: Path, precision: str) -> str:

@@ -6,7 +6,7 @@ from lxml import etree
 
 from statgraph.errors import CorpusError
 from statgraph.formats.acts.profile import Profile, ProfileSettings
-from statgraph.formats.acts.reader import ActReader, iso_date, language_code
+from statgraph.formats.acts.reader import ActReader
 from statgraph.law.account import Account
 from statgraph.settings import overlaid
 
@@ -75,38 +75,6 @@ def test_hostile_and_broken_files_are_refused_in_one_line(read_act, hostile, key
 def test_an_external_dtd_is_not_loaded(read_act):
     """Nothing listens on that port: loading it would fail."""
     assert len(read_act(f'<!DOCTYPE akomaNtoso SYSTEM "http://127.0.0.1:9/a.dtd">{AKN}', "akn").articles) == 3
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("20240131", "2024-01-31"),
-        ("2024-01-31T10:00:00", "2024-01-31"),
-        ("31.1.2024", "2024-01-31"),
-        ("9999-12-31", ""),
-        ("0001-01-01", ""),
-        ("2024-02-31", ""),
-        ("soon", ""),
-    ],
-)
-def test_dates(text, expected):
-    assert iso_date(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("ita", "it"),
-        ("en-US", "en"),
-        ("EN", "en"),
-        ("http://example.org/language/FRA", "fr"),
-        ("roh", "rm"),
-        ("", ""),
-        ("x", ""),
-    ],
-)
-def test_languages(text, expected):
-    assert language_code(text) == expected
 
 
 def profile(**keys) -> Profile:
