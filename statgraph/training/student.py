@@ -54,17 +54,18 @@ class StudentEncoder(nn.Module):  # type: ignore[misc]
     def __init__(self, folder: Path, device: str = "auto"):
         super().__init__()
         from sentence_transformers import SentenceTransformer
+        from sentence_transformers.sentence_transformer.modules import Dense, StaticEmbedding
 
         quiet_transformers()
         self._folder = folder
         self._device = device
         self._saved = [SentenceTransformer(str(folder), device="cpu")]  # in a list: no part of the module's state
         first = self._saved[0][0]
-        self.is_static = hasattr(first, "embedding")
+        self.is_static = isinstance(first, StaticEmbedding)
         if self.is_static:
             self.token_vectors = first.embedding.weight
         else:
-            (linear,) = (module.linear for module in self._saved[0] if hasattr(module, "linear"))
+            (linear,) = (module.linear for module in self._saved[0] if isinstance(module, Dense))
             self.weight, self.bias = linear.weight, linear.bias
         for parameter in self.parameters():
             parameter.requires_grad_(True)
