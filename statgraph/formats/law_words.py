@@ -163,8 +163,8 @@ class LinePatterns:
         return None if self._own_article is not None else LinePatterns(self.language, _BARE_NUMBER)
 
     def numbered(self, text: str, last: int) -> ArticleLine | None:
-        """Return the article that a line begins where a mark of insertion may stand before it; `last` is the number
-        before: in "[F12A Rafts" the note is 1 behind 2, and 12 behind none."""
+        """Return the article that a line begins with a number alone, None for another line. `last` is the number before
+        it: after section 2, "[F12A Rafts" is note 1 and section 2A, not note 12."""
         mark = found[0] if (found := _INSERTED.match(text)) else ""
         rest = text[len(mark) :]
         article = self.article(rest)
@@ -174,7 +174,7 @@ class LinePatterns:
         return None if article is None else replace(article, mark=mark)
 
     def article(self, text: str, *, has_style: bool = False) -> ArticleLine | None:
-        """Return the article that a line begins, None if it begins none; with a heading style it is no sentence."""
+        """Return the article that a line begins, None for another line; one with a heading style is not a sentence."""
         if self._own_article is not None:
             own = self._own_article.match(text)
             return None if own is None else _own_article_line(own, text)
@@ -207,7 +207,7 @@ class LinePatterns:
 
     def ordinal(self, text: str) -> ArticleLine | None:
         """Return the article that a line begins with an ordinal alone, as transitional provisions do: "PRIMERO.- La
-        presente ley". None if it begins none, in other languages, or where the user says how articles begin."""
+        presente ley". None for another line or language, and where the user says how articles begin."""
         takes_ordinals = self._own_article is None and self.language in _ORDINAL_LANGUAGES
         match = _ORDINAL.match(text) if takes_ordinals and text[:1].isupper() else None
         return None if match is None else ArticleLine("", match["number"], text[match.end() :].lstrip(_BETWEEN))

@@ -19,7 +19,7 @@ from statgraph.law.draft import Draft, SourceFormat
 MAX_FILE_BYTES = 256 << 20
 _MAX_NAMED = 3
 # Files that lie beside statutes but hold no law.
-_BESIDE = re.compile(r"(?i)(?:readme|licen[cs]e|notice|changelog|contributing|index|_index|summary)\b.*")
+_BESIDE = re.compile(r"(?i)(?:readme|licen[cs]e|notice|changelog|contributing|_index|summary)\b.*")
 
 
 class DocumentLines(NamedTuple):

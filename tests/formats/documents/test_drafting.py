@@ -122,3 +122,15 @@ def test_a_rubric_that_fills_its_line_is_not_joined_to_the_number_below():
 def test_a_text_with_a_paragraph_on_each_line_keeps_its_lines():
     lines = [Line("", "a" * 130), Line("", "b" * 100), Line("", "c")]
     assert unwrapped(lines, LinePatterns("en")) == lines
+
+
+def test_a_file_without_articles_is_lost_unless_its_name_says_that_it_is_no_law(tmp_path):
+    for name, text in {"dogs.txt": LAW, "README.txt": "How to read this.", "empty.txt": ""}.items():
+        (tmp_path / name).write_text(text)
+    draft = imported(tmp_path)
+    assert draft.left_out == ["2 files without articles: README.txt, empty.txt"]
+    assert (draft.report.balance.words_lost, draft.report.losses()) == (0, None)
+    (tmp_path / "index.txt").write_text("A law without an article that begins a line.\n")
+    place, problem = imported(tmp_path).report.losses()
+    assert place == "index.txt:1"
+    assert problem.startswith("9 of 25 words would be lost")
