@@ -141,7 +141,7 @@ class _Beginnings:
 
     def article(self, line: Line, text: str, last: int) -> ArticleLine | None:
         """Return the article that a line begins; a doubtful one must have the next number, and no other line that."""
-        if (numbered := self._numbers.get(line.place)) is not None:
+        if (numbered := self._numbers.get(line)) is not None:
             return numbered
         found = self._patterns.article(text, has_style=line.level > 0)
         if found is None or (self._needs_style and not line.level):
@@ -151,17 +151,17 @@ class _Beginnings:
         return found
 
 
-def _styled_numbers(lines: Sequence[Line], patterns: LinePatterns, n_by_words: int) -> dict[str, ArticleLine]:
-    """Return the articles that lines with a style begin by their number alone, by place; none where they are fewer than
-    those that begin with a word, or their numbers are in no order."""
+def _styled_numbers(lines: Sequence[Line], patterns: LinePatterns, n_by_words: int) -> dict[Line, ArticleLine]:
+    """Return the articles that lines with a style begin by their number alone; none where they are fewer than those
+    that begin with a word, or their numbers are in no order."""
     if (numbers := patterns.bare_numbers()) is None:
         return {}
-    found: dict[str, ArticleLine] = {}
+    found: dict[Line, ArticleLine] = {}
     last = 0
     for line in lines:
         article = numbers.numbered(without_page(line.text), last) if line.level else None
         if article is not None:
-            found[line.place], last = article, article.digits
+            found[line], last = article, article.digits
     keys = [(article.digits, place, place) for place, article in enumerate(found.values())]
     are_many = len(found) >= max(MIN_NUMBERS, n_by_words + 1)
     return found if are_many and len(_longest_rising(keys)) >= NEARLY_ALL * len(keys) else {}

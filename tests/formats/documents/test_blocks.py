@@ -33,6 +33,14 @@ def test_rubrics_as_headings(tmp_path, form):
     assert [article.text for article in articles] == ["Boats.", "Five."]
 
 
+def test_numbers_alone_in_a_heading_style_begin_articles(tmp_path):
+    rubrics = [f"{i}. Boats {i}" for i in (1, 2, 3)] + ["Section 4. Ships"]
+    parts = [f"<h3>{rubric}</h3><p>They pay {i} coins.</p>" for i, rubric in enumerate(rubrics, start=1)]
+    articles = numbers(tmp_path, f"<html><h1>Act</h1>{''.join(parts)}</html>", "en", "html")  # all on one line
+    assert found(articles) == ["1|Boats 1", "2|Boats 2", "3|Boats 3", "Section 4|Ships"]
+    assert articles[2].text == "They pay 3 coins."
+
+
 def test_subheadings_in_an_article_are_text(tmp_path):
     text = "# Act\n\n## § 1 Scope\n\n### Boats\n\nAll.\n\n### Rafts\n\nNone.\n\n## § 2 Fees\n\nFive."
     first, _ = numbers(tmp_path, text, "en", "md")
