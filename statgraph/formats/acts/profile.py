@@ -285,7 +285,7 @@ class Profile:
 def _kinds(group: type) -> dict[str, str]:
     """Return what the texts of the keys of a group are, of those that are compiled."""
     hints = get_type_hints(group, include_extras=True)
-    return {name: hint.__metadata__[0] for name, hint in hints.items() if hasattr(hint, "__metadata__")}
+    return {name: hint.__metadata__[0] for name, hint in hints.items() if get_origin(hint) is Annotated}
 
 
 def _pattern(text: str) -> re.Pattern[str]:

@@ -118,7 +118,7 @@ class FlatIndex(VectorIndex):
         """Return FAISS's copy of the index on the first GPU, or None where FAISS has no GPU or the CPU is asked for."""
         import faiss
 
-        if self._device == "cpu" or not hasattr(faiss, "StandardGpuResources") or not faiss.get_num_gpus():
+        if self._device == "cpu" or not faiss.get_num_gpus():  # 0 of a CPU build
             return None
         self._resources = faiss.StandardGpuResources()  # must outlive the index that uses it
         return faiss.index_cpu_to_gpu(self._resources, 0, self._flat)
