@@ -46,6 +46,6 @@ def find(element: Any, path: str) -> Any:
 
 
 def value(element: Any, path: str) -> str:
-    """Return the value of an element below another, "" where there is none."""
+    """Return the value of an element below another; "" if it has none."""
     found = find(element, path)
     return "" if found is None else found.get(f"{W}val") or ""
