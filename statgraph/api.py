@@ -198,7 +198,7 @@ def fetch(
         name: `sample`, or one of `statgraph fetch --list`, which shows the licences.
         out: the corpus folder; None for corpora/NAME, where `statgraph fetch` writes too.
         from_folder: the archives or files, already downloaded; the network is then not used.
-        splits: how questions without a split get one when the corpus is downloaded: `hash` or `by-labels`.
+        splits: how questions without a split get one when the corpus is downloaded: `hash`, `by-labels` or `by-topics`.
         accept_terms: whether you accept the terms of a corpus for research only, which is not downloaded otherwise.
         again: whether to replace a corpus that is there already.
 

@@ -325,24 +325,9 @@ class EnsembleConfig:
 class RankerConfig:
     """What ranks the candidates of an ensemble."""
 
-    kind: str = setting(
-        "auto",
-        choices=("auto", "fixed", "lambdamart"),
-        help="fixed: weights that need no questions; lambdamart: trees on top of them; auto: the trees where held-out "
-        "questions gain by them.",
+    learnt: bool = setting(
+        True, help="Learn the weights of the signals from dev questions; else they are those of a law without any."
     )
-    learn_from: str = setting(
-        "auto",
-        choices=("auto", "dev", "cross-fit"),
-        help="Questions that the trees learn from: dev; cross-fit: the training questions, each by signals trained "
-        "without its fold; auto: cross-fit from 300 training questions on, else dev.",
-    )
-    folds: int = setting(3, at_least=2, help="Folds of cross-fit, each of which takes the members' training once more.")
-    trees: int = setting(200, at_least=20, help="Trees at most.")
-    leaves: int = setting(8, at_least=2, help="Leaves of a tree.")
-    leaf_size: int = setting(30, at_least=1, help="Candidates in a leaf at least.")
-    lr: float = setting(0.05, above=0, at_most=1, help="Learning rate of the trees.")
-    feature_share: float = setting(0.5, above=0, at_most=1, help="Share of the features that a tree may use.")
     reader: str = setting(
         "",
         help="Cross-encoder, a folder or hub name, that reads the best articles with the question; blank for none.",

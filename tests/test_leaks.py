@@ -1,5 +1,4 @@
-"""No text of a dev or test question's document is trained on or indexed in a run that is measured on that split, and
-none of a question's own in the signals that its fold is asked of.
+"""No text of a dev or test question's document is trained on or indexed in a run that is measured on that split.
 
 Each question has a document with a word of its own, which occurs nowhere else: where it turns up, the text has been.
 """
@@ -13,8 +12,7 @@ from statgraph.encoders.static import StaticBiEncoder
 from statgraph.law.records import CitingText, Corpus, Question
 from statgraph.retrieval.search.ensemble_run import read_ensemble
 from statgraph.retrieval.signals.signal import QuestionBatch
-from statgraph.runs.run import RunFolder
-from statgraph.systems import learning, pipeline
+from statgraph.systems import pipeline
 from statgraph.systems.presets import resolve_config
 
 # Every way in which a citing text can get into a member.
@@ -26,7 +24,6 @@ USES = (
     "stage2.train_encoders=both",
     "graph.relations=tree,bipartite,citing",
 )
-FOLDS = 2
 
 
 def word_of(question_id):
@@ -97,66 +94,32 @@ def ids(corpus, split):
 
 def settings_of(quick_settings, quick_backbone, *more):
     own = [text for text in quick_settings if not text.startswith(("encoder.backbone", "stage2.epochs"))]
-    return (*own, *USES, f"ensemble.members=qabisar@{quick_backbone}", f"ranker.folds={FOLDS}", *more)
-
-
-def test_a_run_has_only_the_documents_of_its_training_questions(
-    documented, trainings, quick_settings, quick_backbone, tmp_path
-):
-    settings = settings_of(quick_settings, quick_backbone, "ranker.kind=fixed")
-    run = pipeline.train_run(
-        documented, resolve_config("ensemble", settings), tmp_path / "run", pipeline.DEFAULT_OPTIONS
-    )
-    corpora, texts = trainings
-    (member,) = set(corpora) - {run.folder}
-    train = ids(documented, "train")
-    assert documents_in(texts[member], documented) == train
-    assert indexed(run, documented) == train
-
-
-class Enough(Exception):  # noqa: N818
-    """Stands for a kill when all folds are there: without trees they stay."""
+    return (*own, *USES, f"ensemble.members=qabisar@{quick_backbone}", *more)
 
 
 @pytest.fixture
-def check_folds(documented, trainings, quick_settings, quick_backbone, tmp_path, monkeypatch):
-    """Return a function that asserts that no fold has a document of the questions that it is asked."""
-
-    def enough(*arguments, **options):
-        raise Enough
+def check_run(documented, trainings, quick_settings, quick_backbone, tmp_path):
+    """Return a function that asserts that a run has the documents of its training questions alone."""
 
     def check() -> None:
-        settings = settings_of(quick_settings, quick_backbone, "ranker.kind=lambdamart", "ranker.learn_from=cross-fit")
-        config = resolve_config("ensemble", settings)
-        with pytest.raises(Enough):
-            pipeline.train_run(documented, config, tmp_path / "run", pipeline.DEFAULT_OPTIONS)
+        settings = settings_of(quick_settings, quick_backbone)
+        run = pipeline.train_run(
+            documented, resolve_config("ensemble", settings), tmp_path / "run", pipeline.DEFAULT_OPTIONS
+        )
         corpora, texts = trainings
-        train, held_out = ids(documented, "train"), []
-        for fold in range(FOLDS):
-            folder = tmp_path / "run" / f"fold-{fold}"
-            (member,) = (each for each in corpora if each.is_relative_to(folder))
-            left = ids(corpora[member], "train")
-            assert left < train
-            held_out.append(train - left)
-            assert documents_in(texts[member], documented) == left
-            assert indexed(RunFolder(folder, config, RunFolder.read(member).corpus), documented) == left
-        assert sorted(name for names in held_out for name in names) == sorted(train)  # each in one fold
+        (member,) = set(corpora) - {run.folder}
+        train = ids(documented, "train")
+        assert documents_in(texts[member], documented) == train
+        assert indexed(run, documented) == train
 
-    monkeypatch.setattr(learning, "learn", enough)
     return check
 
 
-def test_a_fold_has_no_document_of_the_questions_that_it_is_asked(check_folds):
-    check_folds()
+def test_a_run_has_only_the_documents_of_its_training_questions(check_run):
+    check_run()
 
 
-def test_held_out_questions_that_train_are_noticed(check_folds, monkeypatch):
-    monkeypatch.setattr(Corpus, "holding_out", lambda corpus, question_ids: corpus)
-    with pytest.raises(AssertionError):
-        check_folds()
-
-
-def test_held_out_questions_whose_texts_are_used_are_noticed(check_folds, monkeypatch):
+def test_texts_of_other_questions_that_are_used_are_noticed(check_run, monkeypatch):
     monkeypatch.setattr(Corpus, "usable_citing", lambda corpus: corpus.citing)
     with pytest.raises(AssertionError):
-        check_folds()
+        check_run()

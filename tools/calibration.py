@@ -1,7 +1,7 @@
 """`python -m tools.calibration RUN=CORPUS ...`: how far the probabilities of runs are those of being labelled.
 
-On dev the calibration is fitted again in five folds over the questions, each measured by the others. A run whose trees
-have learnt from dev is measured on test, by its own, as are all with `--test`.
+On dev the calibration is fitted again in five folds over the questions, each measured by the others. A run whose
+weights have learnt from dev is measured on test, by its own, as are all with `--test`.
 
 `--default FOLDER` fits the shipped weights of hits again, on the sample and the small laws, nothing trained, and writes
 them; FOLDER has the files of the ten official acts. Those of questions stay. The sample is measured by the small laws,
@@ -92,8 +92,8 @@ def _lesson_and_off_topic(run: RunFolder, corpus: Corpus, split: str) -> tuple[c
     """Return what a run knows of the questions of a split, and of questions that no calibration has seen."""
     ensemble = read_ensemble(run, len(corpus.articles), device="cpu")
     questions = corpus.split(split)
-    candidates = list(ensemble.features([question.text for question in questions]))
-    scores = [ensemble.ranker.scores(features) for features in candidates]
+    candidates = list(ensemble.candidates([question.text for question in questions]))
+    scores = [ensemble.ranker.scores(each) for each in candidates]
     lesson = calibrating.lesson(ensemble, corpus, questions, candidates, scores, seed=run.config.seed)
     return lesson, calibrating.evidence_of(ensemble, off_topic_questions(corpus.language))
 

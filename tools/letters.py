@@ -1,6 +1,6 @@
 """`python -m tools.letters RUN=CORPUS ...`: questions as they stand, and inside letters of 160 words or so.
 
-Of a run whose trees have learnt from dev the questions of test, else those of dev.
+Of a run whose weights have learnt from dev the questions of test, else those of dev.
 """
 
 from __future__ import annotations

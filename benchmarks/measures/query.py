@@ -51,7 +51,7 @@ OF_STATIC_ENSEMBLE, OF_ENSEMBLE = (
     Targets(
         "bm25s with a stemmer, SentenceTransformer and faiss.IndexFlatIP of the last member, reciprocal rank fusion",
         seconds, 1.3,
-        "It asks two signals where an ensemble asks nine, and ranks by no trees. Both multiply the layers.",
+        "It asks two signals where an ensemble asks nine. Both multiply the layers.",
     )
     for seconds in (0.012, 0.02)
 )  # fmt: skip

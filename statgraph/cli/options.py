@@ -138,7 +138,8 @@ splits = click.option(
     "--splits",
     type=click.Choice(list(SPLITTINGS)),
     default=HASH,
-    help="Share out questions without a split by the hash of their id, or keep those that share most labels together.",
+    help="Share out questions without a split by the hash of their id, or keep together those that share most labels "
+    "or are on one topic.",
 )
 json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 

@@ -82,6 +82,7 @@ def _show_steps(rehearsal: Rehearsal, corpus_name: str) -> None:
 
 
 def _show(run: Run, corpus_name: str) -> None:
+    from statgraph.evaluation.strata import ALL, LIKE, UNLIKE
     from statgraph.systems.model_card import read_run_report
 
     if run.was_finished:
@@ -98,7 +99,9 @@ def _show(run: Run, corpus_name: str) -> None:
     for note in run.notes:
         click.echo(f"  {note}")
     measured = read_run_report(run.folder)
-    if measured is not None:
-        shown = ", ".join(f"{name} {100 * measured.metrics[name]:.1f}" for name in _SHOWN if name in measured.metrics)
-        click.echo(f"  dev   {shown}")
+    for name, of in {ALL: "", LIKE: ", like a training question", UNLIKE: ", unlike any"}.items():
+        stratum = measured.strata.get(name) if measured is not None else None
+        if stratum is not None and stratum.n_questions:
+            figures = (f"{each} {100 * stratum.metrics[each].mean:.1f}" for each in _SHOWN if each in stratum.metrics)
+            click.echo(f"  dev   {', '.join(figures)}{of}")
     click.echo(f"Run folder: {run.folder}")

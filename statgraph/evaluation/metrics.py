@@ -158,6 +158,25 @@ def ranking_quality(metrics: QuestionMetrics) -> np.ndarray:
     return (2 * metrics[QUALITY] + sum(first_hits)) / 4
 
 
+def article_means(ranking_rows: Sequence[np.ndarray], relevant_rows: Sequence[Sequence[int]]) -> dict[str, float]:
+    """Return S@3 and MRR@10 with each article that answers counted once: how often it is found by the questions that it
+    answers, as a mean over articles. Where a few articles answer most questions, as they do in some corpora, the
+    metrics over questions say how well these few are found.
+
+    The arguments are those of `question_metrics`; empty without questions.
+    """
+    found: dict[int, list[tuple[float, float]]] = {}
+    for ranking, relevant in zip(ranking_rows, relevant_rows, strict=True):
+        places = {int(row): place for place, row in enumerate(ranking[:10], start=1)}
+        for row in set(relevant):
+            place = places.get(row, 0)
+            found.setdefault(row, []).append((float(0 < place <= 3), 1 / place if place else 0.0))
+    if not found:
+        return {}
+    success, rank = np.mean([np.mean(values, axis=0) for values in found.values()], axis=0).tolist()
+    return {"S@3": success, "MRR@10": rank}
+
+
 def aggregate(metrics: QuestionMetrics) -> dict[str, float]:
     """Return the mean of each metric over the questions, each question weighing the same (macro-average).
 

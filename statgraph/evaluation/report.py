@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, TextIO
 from urllib.parse import quote
 
@@ -31,12 +31,14 @@ class Stratum:
 
 @dataclass(frozen=True)
 class Report:
-    """The metrics of one split of a corpus of `n_articles`: over all questions, and in each stratum."""
+    """The metrics of one split of a corpus of `n_articles`: over all questions, in each stratum, and with each article
+    counted once (`article_means`)."""
 
     split: str
     strata: Mapping[str, Stratum]
     n_articles: int
     confidence: float = CONFIDENCE
+    by_article: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def metrics(self) -> dict[str, float]:
@@ -51,7 +53,9 @@ class Report:
     def notes(self) -> list[str]:
         """Return lines on the metrics that the corpus is too small for, and on quality."""
         quality = f"{QUALITY}: mean of mAP and R@{quality_cut(self.n_articles)}; training and tuning choose by it"
-        return [*filter(None, [left_out_note(self.n_articles)]), quality]
+        means = ", ".join(f"{name} {100 * mean:.1f}" for name, mean in self.by_article.items())
+        once = means and f"with each article counted once: {means}"
+        return [*filter(None, [once, left_out_note(self.n_articles)]), quality]
 
     @classmethod
     def from_dict(cls, saved: Mapping[str, Any]) -> Report:
@@ -71,11 +75,18 @@ class Report:
                 )
                 for name, stratum in saved["strata"].items()
             }
-            return cls(str(saved["split"]), strata, int(saved["n_articles"]), float(saved["confidence"]))
+            by_article = {str(name): float(mean) for name, mean in saved.get("by_article", {}).items()}
+            return cls(str(saved["split"]), strata, int(saved["n_articles"]), float(saved["confidence"]), by_article)
 
 
 def evaluation_report(
-    metrics: QuestionMetrics, masks: Mapping[str, np.ndarray], *, split: str, n_articles: int, rng: np.random.Generator
+    metrics: QuestionMetrics,
+    masks: Mapping[str, np.ndarray],
+    *,
+    split: str,
+    n_articles: int,
+    by_article: Mapping[str, float],
+    rng: np.random.Generator,
 ) -> Report:
     """Return the report of the questions' metrics in each stratum of `strata_masks`, (questions,) bool each; `rng`
     draws the bootstrap's resamples."""
@@ -84,7 +95,7 @@ def evaluation_report(
         part = metrics.where(mask)
         estimates = {metric: mean_estimate(values, rng) for metric, values in part.values.items() if len(values)}
         strata[name] = Stratum(len(part), estimates)
-    return Report(split, strata, n_articles)
+    return Report(split, strata, n_articles, by_article=by_article)
 
 
 ABSENT = "-"

@@ -2,6 +2,7 @@
 
 Beside `STRATA`, a question is in one stratum of each family that it has a value for:
 
+- `like training` or `unlike training`: whether its words are near to those of a training question.
 - `gold: ...`: how many articles answer it.
 - `length: ...`: the median number of words of those articles; one long article among many short ones counts little.
 - `kind: ...`: the text under `kind` of its metadata.
@@ -18,6 +19,7 @@ import numpy as np
 
 from statgraph.law.records import Article, Question
 
+LIKE, UNLIKE = "like training", "unlike training"
 # In every report, with or without a question; strata of the families are left out where they have none.
 ALL = "all"
 STRATA = (ALL, "seen", "unseen")
@@ -38,12 +40,14 @@ def strata_masks(
     relevant_rows: Sequence[Sequence[int]],
     articles: Sequence[Article],
     training_rows: Iterable[Iterable[int]],
+    like: np.ndarray | None = None,
 ) -> dict[str, np.ndarray]:
     """Return for each stratum which questions it holds, (questions,) bool: `STRATA`, then each family's.
 
     A question is seen if a training question is labelled with any of its articles. Bins come in their own order,
     kinds and topics by their number of questions, most first. `relevant_rows` are the article rows of each question, at
-    least one; `training_rows` those of each training question.
+    least one; `training_rows` those of each training question; `like` (questions,) bool says which are like a training
+    question, None where nothing can be.
     """
     cited = {row for rows in training_rows for row in rows}
     seen = np.array([not cited.isdisjoint(rows) for rows in relevant_rows], dtype=bool)
@@ -55,6 +59,7 @@ def strata_masks(
     topics = [_first_text(question.metadata, TOPIC_KEYS) for question in questions]
     return {
         **masks,
+        **({} if like is None else {LIKE: like, UNLIKE: ~like}),
         **_family("gold: ", gold, [name for name, _ in GOLD_BINS]),
         **_family("length: ", length, [name for name, _ in LENGTH_BINS]),
         **_family("kind: ", kinds, _by_size(kinds)),

@@ -98,7 +98,7 @@ def import_corpus(
         name: of the corpus; None for the source's.
         language: ISO 639 code of the statutes, such as "fr"; None for what the source says.
         licence: of the statutes; None for what the source says.
-        splits: how questions without a split get one: `hash` or `by-labels`.
+        splits: how questions without a split get one: `hash`, `by-labels` or `by-topics`.
         reading: how the files are read: their encoding and columns.
 
     Raises:
@@ -194,7 +194,7 @@ def corpus_from_dicts(
         language: ISO 639 code of the articles, such as "fr".
         headings: `id`, `title`, `parent`, where articles name a `heading` in place of a path.
         citing: texts that cite the law: `id`, `title`, `text`, `cites` (ids).
-        splits: how questions without a split get one: `hash` or `by-labels`.
+        splits: how questions without a split get one: `hash`, `by-labels` or `by-topics`.
         about: `name`, `licence`, `source`: what the corpus says of itself.
 
     Raises:

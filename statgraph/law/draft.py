@@ -429,7 +429,6 @@ class Draft:
             articles=tuple(articles),
             questions=tuple(questions),
             citing=tuple(self._citing_texts()),
-            held_out=frozenset(),
             synonyms=self._synonyms,
         )
 
@@ -459,7 +458,8 @@ class Draft:
         """Return the split of each labelled question, given or made."""
         leaders = {labels.follows for labels in self._labels.values() if not labels.split}
         cited = {leader: self._labels[leader].places if leader in self._labels else () for leader in leaders}
-        made = SPLITTINGS[self._splitting](cited)
+        texts = {leader: self._questions[leader][0] for leader in leaders if leader in self._questions}
+        made = SPLITTINGS[self._splitting](cited, texts)
         return {question_id: labels.split or made[labels.follows] for question_id, labels in self._labels.items()}
 
     def _citing_texts(self) -> Iterator[CitingText]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -118,9 +118,8 @@ class Corpus:
     """Articles in the order of their codes, the labelled questions about them, and the texts that cite them.
 
     `language` is an ISO 639-1 code ("fr", "en"). `questions` holds the questions of every set and split, `citing` the
-    citing texts of every split: what trains or is indexed takes them from `usable_citing` alone. `held_out` are the ids
-    of questions that nothing may use, whatever their split: see `holding_out`. `synonyms` is the text of the user's
-    `synonyms.txt`. Build one through a `statgraph.law.draft.Draft`, which refuses inconsistent data.
+    citing texts of every split: what trains or is indexed takes them from `usable_citing` alone. `synonyms` is the text
+    of the user's `synonyms.txt`. Build one through a `statgraph.law.draft.Draft`, which refuses inconsistent data.
     """
 
     name: str
@@ -130,7 +129,6 @@ class Corpus:
     articles: tuple[Article, ...]
     questions: tuple[Question, ...]
     citing: tuple[CitingText, ...] = ()
-    held_out: frozenset[str] = frozenset()
     synonyms: str = ""
 
     @cached_property
@@ -156,8 +154,6 @@ class Corpus:
         for text in self.citing:
             cited = list(text.article_ids)
             _add_fields(digest, "c", text.citing_id, text.title, text.text, cited, text.question_id, text.part)
-        if self.held_out:
-            _add_fields(digest, "h", *sorted(self.held_out))
         return digest.hexdigest()
 
     @cached_property
@@ -167,18 +163,10 @@ class Corpus:
         return tuple(sorted(names, key=lambda name: name != MAIN_SET))
 
     def split(self, name: str, question_set: str = MAIN_SET) -> tuple[Question, ...]:
-        """Return the questions of one split and one set that are not held out, in corpus order."""
+        """Return the questions of one split and one set, in corpus order."""
         return tuple(
-            question
-            for question in self.questions
-            if question.split == name
-            and question.question_set == question_set
-            and question.question_id not in self.held_out
+            question for question in self.questions if question.split == name and question.question_set == question_set
         )
-
-    def holding_out(self, question_ids: Collection[str]) -> Corpus:
-        """Return the corpus with these questions masked: no split has them, and their citing texts are not usable."""
-        return replace(self, held_out=self.held_out | frozenset(question_ids))
 
     def all_in_train(self, *, exclude_test: bool = False) -> Corpus:
         """Return the corpus with every question in the training split, or every one but those of test: what a final run
@@ -195,15 +183,14 @@ class Corpus:
     def usable_citing(self) -> tuple[CitingText, ...]:
         """Return the citing texts that may be trained on or indexed, in corpus order: the only way to them.
 
-        A text is left out if its question is in one of `UNSEEN_SPLITS` or held out, or if it is in other words the text
-        of one that is: equal, but for case and punctuation, to an unseen question, or to a citing text of one
+        A text is left out if its question is in one of `UNSEEN_SPLITS`, or if it is in other words the text of one that
+        is: equal, but for case and punctuation, to an unseen question, or to a citing text of one
         (`LONG_TEXT_CHARS` or more characters alone, shorter ones with their titles).
         """
         unseen = {question.question_id for question in self.questions if question.split in UNSEEN_SPLITS}
-        hidden = unseen | self.held_out
-        known = {"", *(question.question_id for question in self.questions)} - hidden
-        words = {_words(question.text) for question in self.questions if question.question_id in hidden}
-        passages = {key for text in self.citing if text.question_id in hidden for key in _passages(text)}
+        known = {"", *(question.question_id for question in self.questions)} - unseen
+        words = {_words(question.text) for question in self.questions if question.question_id in unseen}
+        passages = {key for text in self.citing if text.question_id in unseen for key in _passages(text)}
         return tuple(
             text
             for text in self.citing
@@ -211,13 +198,6 @@ class Corpus:
             and words.isdisjoint((_words(text.title), _words(text.text), _words(f"{text.title} {text.text}")))
             and passages.isdisjoint(_passages(text))
         )
-
-    @cached_property
-    def owners(self) -> Mapping[str, str]:
-        """Return for each question that is a citing text too (the same id) the id of the question that its document
-        answers."""
-        asked = {question.question_id for question in self.questions}
-        return {text.citing_id: text.question_id for text in self.citing if text.citing_id in asked}
 
     def label_rows(self, questions: Iterable[Question]) -> list[list[int]]:
         """Return for each question the rows in `articles` of the articles that answer it."""

@@ -22,11 +22,7 @@ def write_training_texts(corpus: Corpus, folder: Path) -> None:
     """Write the training questions of every set and the usable citing texts of a corpus, a JSON array a line; those of
     dev and test stay out of the run."""
     questions = [question for question in corpus.questions if question.split == _TRAIN]
-    rows: list[tuple[object, ...]] = [
-        (of.question_id, of.text, of.article_ids, of.question_set)
-        for of in questions
-        if of.question_id not in corpus.held_out
-    ]
+    rows: list[tuple[object, ...]] = [(of.question_id, of.text, of.article_ids, of.question_set) for of in questions]
     rows += [
         (of.citing_id, of.title, of.text, of.article_ids, of.question_id, of.part) for of in corpus.usable_citing()
     ]

@@ -114,8 +114,6 @@ INDEX = Part("index", renewed=True, published=True)
 MEMBERS = Part("members", is_work=True)
 SIGNALS = Part("signals", renewed=True, published=True)
 RANKER = Part("ranker.json", renewed=True, published=True)
-# What the trees have learnt of signals holds for the articles of a new version too.
-TREES = Part("ranker.txt", published=True)
 CALIBRATION = Part("calibration.json", published=True)
 
 LESSONS = Part("lessons.npz", uses={"encoder": (), "student": ()}, is_work=True)

@@ -54,7 +54,7 @@ class RunFolder:
         versions: of Python and of the packages that trained it.
         commit: of the checkout that trained it; None where not known.
         updates: what each update since has changed, oldest first.
-        final: of a run trained on all questions of its corpus, the folder of the run whose epochs and trees it took;
+        final: of a run trained on all questions of its corpus, the folder of the run whose epochs and weights it took;
             else blank. Its corpus is the one with all questions in train.
         keeps_test: whether such a run has left those of test out; they are no train questions of its corpus either.
         teacher: of a run distilled from an ensemble, the ensemble's folder; else blank.
@@ -84,7 +84,6 @@ class RunFolder:
     structure = parts.STRUCTURE
     synonyms = parts.SYNONYMS
     ranker = parts.RANKER
-    trees = parts.TREES
     calibration = parts.CALIBRATION
     synthetic = parts.SYNTHETIC
     metrics = parts.METRICS
@@ -132,6 +131,8 @@ class RunFolder:
                     f"{path}: format {known}, and this statgraph reads {FORMAT}; update statgraph, or {RETRAIN}"
                 )
             corpus, settings = manifest["corpus"], dict(manifest["config"])
+            ranker = {name: value for name, value in settings.get("ranker", {}).items() if name not in _FORMER_RANKER}
+            settings["ranker"] = ranker
             facts = {name: manifest[name] for name in _FACTS if name in manifest}
             facts |= {name: tuple(facts.get(name, ())) for name in ("steps", "updates")}
             facts["corpus"] = CorpusFacts(
@@ -192,7 +193,9 @@ class RunFolder:
         if self.keeps_test:
             only = f"all questions but those of test ({option('final')}), which alone can measure it"
             on = f"{only}; name the split test, or"
-        raise RunError(f"{self.folder}: trained on {on} evaluate {self.final}, the run whose epochs and trees it took")
+        raise RunError(
+            f"{self.folder}: trained on {on} evaluate {self.final}, the run whose epochs and weights it took"
+        )
 
     def check_corpus(self, corpus: Corpus) -> None:
         """Raise RunError if a corpus is not the one that the run was trained on, or updated to since."""
@@ -211,5 +214,7 @@ class RunFolder:
         )
 
 
+# Settings of trees, which runs up to 0.1.0 may have: nothing reads them.
+_FORMER_RANKER = ("kind", "learn_from", "folds", "trees", "leaves", "leaf_size", "lr", "feature_share")
 # What a manifest says beyond configuration and corpus.
 _FACTS = tuple(item.name for item in fields(RunFolder) if item.name not in ("folder", "config", "corpus"))

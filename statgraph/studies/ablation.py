@@ -1,11 +1,11 @@
-"""A trained ensemble without each of its parts: new features, trees and rankings over the same members."""
+"""An ensemble without each of its parts: new candidates and newly learnt weights over the same members."""
 
 from __future__ import annotations
 
 import copy
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,12 +17,10 @@ from statgraph.encoders.inference.frozen_questions import questions_kept
 from statgraph.evaluation.metrics import DEPTH
 from statgraph.law.citations.references import Citations
 from statgraph.law.query import Ranked
-from statgraph.law.records import MAIN_SET, Corpus, Question
+from statgraph.law.records import Corpus
 from statgraph.memory import peak_memory_mib
-from statgraph.retrieval.ranking.ensemble import CandidateRanker, Ensemble
-from statgraph.retrieval.ranking.features import ARTICLE, OF_CITED, OF_CITING, OF_PARENT, OF_SECTION, SUM, Features
-from statgraph.retrieval.ranking.fixed import FixedRanker, signal_weights
-from statgraph.retrieval.ranking.learnt import ranked, with_trees
+from statgraph.retrieval.ranking.ensemble import Ensemble
+from statgraph.retrieval.ranking.weighted_sum import CITED_BY, CITES, SECTION, WeightedSum, prior
 from statgraph.retrieval.search.ensemble_run import read_ensemble
 from statgraph.retrieval.signals.centring import Centre
 from statgraph.retrieval.signals.signal import Signal
@@ -32,21 +30,15 @@ from statgraph.runs.run import RunFolder
 from statgraph.studies.running import CorpusRuns, PlannedRun, run_id
 from statgraph.studies.spec import RowSpec, TableSpec
 from statgraph.studies.store import RunResult
-from statgraph.systems.ensemble import fold_runs
-from statgraph.systems.job import Job, TrainingOptions
-from statgraph.systems.learning import learning_of, learns_from, questions_to_learn_from
+from statgraph.systems.job import TrainingOptions
+from statgraph.systems.learning import learn_weights, questions_of_all_sets
 from statgraph.systems.pipeline import train_run
 
-# Parts beside signals that a row can leave out, each by the features that go with it.
-FEATURES: Mapping[str, Callable[[str, str], bool]] = {
-    "same heading": lambda subject, aspect: aspect == OF_SECTION,
-    "heading above": lambda subject, aspect: aspect == OF_PARENT,
-    "cited by": lambda subject, aspect: (subject, aspect) == (SUM, OF_CITING),
-    "cites": lambda subject, aspect: (subject, aspect) == (SUM, OF_CITED),
-    "facts": lambda subject, aspect: subject == ARTICLE,
-}
-CITATIONS, TREES = "citations", "trees"
-SENTENCES, TYPING, DOUBT, CENTRING = READING = "sentences", "typing errors", "doubt", "centring"  # of questions
+# Parts beside signals that a row can leave out. The first three are terms of the sum.
+AROUND = {"same heading": SECTION, "cited by": CITED_BY, "cites": CITES}
+CITATIONS, LEARNING = "citations", "learning"
+SENTENCES, TYPING, DOUBT, CENTRING = "sentences", "typing errors", "doubt", "centring"  # of questions
+PARTS = (*AROUND, CITATIONS, SENTENCES, TYPING, DOUBT, CENTRING, LEARNING)
 
 
 def with_signal_rows(spec: TableSpec, config: RunConfig) -> TableSpec:
@@ -57,40 +49,10 @@ def with_signal_rows(spec: TableSpec, config: RunConfig) -> TableSpec:
 
 
 @dataclass(frozen=True)
-class _Part:
-    """An ensemble, the number of training questions behind it, and the questions that were held out of it."""
-
-    ensemble: Ensemble
-    n_questions: int
-    held_out: Sequence[Question]
-
-
-@dataclass(frozen=True)
-class _Trained:
-    """An ensemble and the data of its learnt ranker.
-
-    Attributes:
-        run: the ensemble's run, with the configuration of its ranker.
-        whole: the ensemble.
-        learnt_from: itself, or an ensemble for each fold.
-        questions: the questions that the trees learn from, each held out of one of these ensembles.
-        trees: the number of trees; 0 where they gained nothing.
-        keeps_first: whether the fixed ranker's best stay first.
-    """
-
-    run: RunFolder
-    whole: _Part
-    learnt_from: Sequence[_Part]
-    questions: Sequence[Question]
-    trees: int = 0
-    keeps_first: bool = False
-
-
-@dataclass(frozen=True)
 class AblationRuns(CorpusRuns):
     """The rows of an ablation on one corpus: an ensemble is trained for each seed, and its rows read it."""
 
-    _trained: dict[str, _Trained] = field(default_factory=dict)
+    _trained: dict[str, tuple[RunFolder, Ensemble]] = field(default_factory=dict)
 
     def _carried_out(self, planned: PlannedRun, options: TrainingOptions) -> RunResult:
         """Return the result of a row, training the ensemble as far as it is not there."""
@@ -98,15 +60,13 @@ class AblationRuns(CorpusRuns):
         base = self._claimed(planned)
         if base not in self._trained:
             self._trained.clear()
-            self._trained[base] = self.ensemble_of(planned, options)
-        trained = self._trained[base]
-        ranks = _without(trained, planned.row.without, self.corpus)
-        metrics = self._metrics_of(ranks)
+            self._trained[base] = self._ensemble_of(planned, options)
+        run, ensemble = self._trained[base]
+        metrics = self._metrics_of(reduced(ensemble, planned.row.without, self.corpus))
         step = {"name": "row", "seconds": round(time.perf_counter() - start, 1), "peak_mib": peak_memory_mib()}
-        about = self._about(planned, RunFolder.read(trained.run.folder), False) | {
+        about = self._about(planned, RunFolder.read(run.folder), False) | {
             "config": artifacts.as_json(planned.config.to_dict()),
             "without": planned.row.without,
-            "trees": ranks.trees,
             "steps": [step],
         }
         return RunResult(metrics, about)
@@ -121,93 +81,53 @@ class AblationRuns(CorpusRuns):
     def _claimed(self, planned: PlannedRun) -> str:
         return run_id(planned.config, self.corpus.content_hash, self.split, "ablation")
 
-    def ensemble_of(self, planned: PlannedRun, options: TrainingOptions) -> _Trained:
-        """Return the ensemble with its folds, its members and theirs from the store as far as they are there."""
-        corpus, config = self.corpus, kind_of(planned.config).for_corpus(planned.config, self.corpus)
+    def _ensemble_of(self, planned: PlannedRun, options: TrainingOptions) -> tuple[RunFolder, Ensemble]:
+        """Return a run and its ensemble, its members from the store as far as they are there."""
+        config = kind_of(planned.config).for_corpus(planned.config, self.corpus)
         folder = self.store.trained_folder(self._claimed(planned))
-        fixed = replace(config, ranker=replace(config.ranker, kind="fixed"))
         if not is_finished(folder):
-            train_run(corpus, fixed, folder, replace(options, resume=is_unfinished(folder)))
+            train_run(self.corpus, config, folder, replace(options, resume=is_unfinished(folder)))
         run = RunFolder.read(folder)
-        cross_fit = learns_from(config.ranker, corpus) == "cross-fit"
-        questions, _ = questions_to_learn_from(corpus, "train" if cross_fit else "dev")
-        n_train = len(corpus.split("train"))
-
-        def read(part: RunFolder, held_out: Sequence[Question]) -> _Part:
-            n_unseen = sum(question.question_set == MAIN_SET for question in held_out) if cross_fit else 0
-            ensemble = read_ensemble(part, len(corpus.articles), device=config.device)
-            return _Part(ensemble, n_train - n_unseen, held_out)
-
-        with questions_kept():  # every row asks the same questions, as every fold does in training
-            whole = read(run, questions if not cross_fit else ())
-            parts = [whole]
-            if cross_fit:
-                parts = [read(*fold) for fold in fold_runs(Job(corpus, config, folder, options, train=train_run), run)]
-        trained = _Trained(replace(run, config=config), whole, parts, questions)
-        if config.ranker.kind == "fixed" or not questions:
-            return trained
-        dev_candidates = _features(whole.ensemble, [question.text for question in corpus.split("dev")], frozenset())
-        learning = learning_of(corpus, config, whole.ensemble, held_out_features(parts, questions), dev_candidates)
-        keeps_first = learning.ranker is not None and learning.ranker.keeps_first
-        return replace(trained, trees=learning.trees, keeps_first=keeps_first)
+        return run, read_ensemble(run, len(self.corpus.articles), device=config.device)
 
 
 @dataclass(frozen=True)
 class _Reduced:
-    """The ranking of an ensemble without one of its parts."""
+    """The ranking of an ensemble without one of its parts; `held_out` are the weights for a question, by its text, that
+    have not been learnt from it."""
 
     ensemble: Ensemble
-    names: frozenset[tuple[str, str]]
-    ranker: CandidateRanker
-    trees: int
+    held_out: Mapping[str, WeightedSum]
 
     def rank(self, questions: Sequence[str], k: int) -> list[Ranked]:
         """Return the best `k` articles for each question, without scores."""
-        features = _features(self.ensemble, questions, self.names)
-        rankings = ranked(features, [self.ranker.scores(each) for each in features])
-        return [Ranked(rows[:k], np.zeros(0, dtype=np.float32)) for rows in rankings]
+        rankings = []
+        for text, candidates in zip(questions, self.ensemble.candidates(questions, DEPTH), strict=True):
+            ranker = self.held_out.get(text, self.ensemble.ranker)
+            rankings.append(Ranked(candidates.ranked(ranker.scores(candidates))[:k], np.zeros(0, dtype=np.float32)))
+        return rankings
 
 
-def _without(trained: _Trained, without: str, corpus: Corpus) -> _Reduced:
-    """Return the ranking without a part, with as many newly learnt trees as the whole ensemble has."""
-    config, whole, parts = trained.run.config, trained.whole, trained.learnt_from
-    names: frozenset[tuple[str, str]] = frozenset()
-    if without in FEATURES:
-        is_dropped = FEATURES[without]
-        names = frozenset(name for name in whole.ensemble.feature_names if is_dropped(*name))
-    elif without not in ("", TREES):
-        whole, *parts = (_reduced(part, without, config) for part in (whole, *parts))
-    fixed = whole.ensemble.fixed
-    if not trained.trees or without == TREES:
-        return _Reduced(whole.ensemble, names, fixed, 0)
-    features, labels = held_out_features(parts, trained.questions, names), corpus.label_rows(trained.questions)
-    ranker = with_trees(
-        features, labels, fixed, config.ranker, trained.trees, keeps_first=trained.keeps_first, seed=config.seed
-    )
-    return _Reduced(whole.ensemble, names, ranker, trained.trees)
-
-
-def _reduced(part: _Part, without: str, config: RunConfig) -> _Part:
-    """Return an ensemble without a signal, the law's citations, or a way in which it reads questions."""
-    structure = part.ensemble.structure
+def reduced(whole: Ensemble, without: str, corpus: Corpus) -> _Reduced:
+    """Return the ranking of an ensemble without a part, its weights learnt again from the dev questions."""
+    structure = whole.structure
     if without == CITATIONS:
         cited = structure.citations
         structure = replace(structure, citations=Citations(cited.targets[:0], np.zeros_like(cited.starts)))
-    signals = [_misreading(signal, without) for signal in part.ensemble.signals if signal.name != without]
-    weights = signal_weights(signals, part.n_questions)
-    # Rounded as they are in a run, so that a row is the ensemble that training without the signal would have made.
-    weight_of = {signal.name: round(float(weight), 4) for signal, weight in zip(signals, weights, strict=True)}
-    ensemble = Ensemble(
-        signals,
-        structure,
-        FixedRanker(weight_of),
-        weights=list(weight_of.values()),
-        depth=config.ensemble.depth,
-        near=config.ensemble.near,
-        wholes=part.ensemble.wholes,
-    )
+    signals = [_misreading(signal, without) for signal in whole.signals if signal.name != without]
+    weights = prior(signals, len(corpus.split("train")))
+    if without in AROUND:
+        weights = replace(weights, around={**weights.around, AROUND[without]: 0.0})
+    ensemble = Ensemble(signals, structure, weights, depth=whole.depth, near=whole.near, wholes=whole.wholes)
     ensemble.by_sentence = without != SENTENCES
-    return replace(part, ensemble=ensemble)
+    questions = questions_of_all_sets(corpus, "dev")
+    if without == LEARNING or not questions:
+        return _Reduced(ensemble, {})
+    with questions_kept():  # every row asks the same questions
+        candidates = list(ensemble.candidates([question.text for question in questions], DEPTH))
+    learning = learn_weights(weights, corpus, questions, candidates)
+    ensemble.ranker = learning.ranker
+    return _Reduced(ensemble, dict(zip((each.text for each in questions), learning.held_out, strict=True)))
 
 
 def _misreading(signal: Signal, without: str) -> Signal:
@@ -225,20 +145,3 @@ def _misreading(signal: Signal, without: str) -> Signal:
             changed.member = _misreading(changed.member, without)
     misreading: Signal = changed
     return misreading
-
-
-def held_out_features(
-    parts: Sequence[_Part], questions: Sequence[Question], names: frozenset[tuple[str, str]] = frozenset()
-) -> list[Features]:
-    """Return the features of questions without those named, each from the ensemble that it was held out of."""
-    by_question: dict[str, Features] = {}
-    for part in parts:
-        features = _features(part.ensemble, [question.text for question in part.held_out], names)
-        by_question |= zip((question.question_id for question in part.held_out), features, strict=True)
-    return [by_question[question.question_id] for question in questions]
-
-
-def _features(ensemble: Ensemble, texts: Sequence[str], names: frozenset[tuple[str, str]]) -> list[Features]:
-    # As the ensemble ranks them, except that some features are dropped before it picks the finalists.
-    candidates = ensemble.candidates(texts, DEPTH)
-    return [ensemble.finalists(each.without(names) if names else each, DEPTH) for each in candidates]

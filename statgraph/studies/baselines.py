@@ -1,5 +1,5 @@
 """The rankers that a reader expects beside an ensemble, each with what is best on the dev questions: BM25 over fields,
-BM25 with feedback, BM25 together with an encoder, a linear ranker, the best signal alone."""
+BM25 with feedback, BM25 together with an encoder, the best signal alone."""
 
 from __future__ import annotations
 
@@ -16,16 +16,12 @@ from statgraph.law.query import Ranked, Ranks
 from statgraph.law.records import Corpus
 from statgraph.retrieval.lexical.analysis import analyser, question_analyser
 from statgraph.retrieval.lexical.bm25 import best_rows, idf
-from statgraph.retrieval.ranking.features import OF_CITED, OF_CITING, OF_SECTION, SUM, Features
-from statgraph.retrieval.ranking.learnt import ranked
 from statgraph.retrieval.search.ensemble_run import read_ensemble
 from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs.run import RunFolder
-from statgraph.studies.ablation import AblationRuns, held_out_features
 from statgraph.studies.running import Alone, CorpusRuns, PlannedRun, best_bm25
 from statgraph.studies.store import RunResult
 from statgraph.systems.job import TrainingOptions
-from statgraph.systems.learning import questions_to_learn_from
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -39,8 +35,6 @@ FEEDBACK = {"articles": (2, 5, 10, 20, 40), "terms": (5, 10, 20, 40, 80, 160), "
 RECIPROCAL = {"k": (5, 10, 20, 60)}
 SUMMED = {"bm25": tuple(np.linspace(0, 1, 21).round(2).tolist())}
 _COMMON, _FEW = 0.1, 10  # a term of more of the articles is no feedback, as in Anserini, unless these are few
-_PENALTIES = (0.01, 0.1, 1.0, 10.0)
-_HARD, _NEGATIVES, _FOLDS = 200, 20, 5
 
 # A ranker, what dev chose for it, its run, and whether that was resumed.
 Made = tuple[Ranks, Mapping[str, object], RunFolder, bool]
@@ -111,26 +105,6 @@ class WordCounts:
             own = question / max(float(question.sum()), 1)
             lines.append((1 - weight) * own + weight * csr_matrix(model / max(float(model.sum()), 1e-12)))
         return vstack(lines).astype(np.float32)
-
-
-class LinearRanker:
-    """Score = weighted sum of what the fixed ranker sees too, by weights that are learnt."""
-
-    kind = "linear"
-    keeps_first = False
-
-    def __init__(self, names: Sequence[tuple[str, str]], weights: np.ndarray):
-        self._weights = dict(zip(names, weights.tolist(), strict=True))
-
-    def scores(self, candidates: Features) -> np.ndarray:
-        """Return the score of each candidate, (candidates,) float32."""
-        scores: np.ndarray = self.contributions(candidates).sum(axis=1)
-        return scores
-
-    def contributions(self, candidates: Features) -> np.ndarray:
-        """Return what each feature adds to the score and, last, 0 for every candidate, (candidates, features + 1)."""
-        weights = np.array([self._weights.get(name, 0.0) for name in candidates.names], dtype=np.float32)
-        return np.pad(candidates.values * weights, ((0, 0), (0, 1)))
 
 
 @dataclass(frozen=True)
@@ -232,77 +206,13 @@ def _best_signal(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptio
     return Alone(best), {"signal": best.name}, run, resumed
 
 
-def _linear(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions) -> Made:
-    """Return an ensemble with a linear ranker, and the penalty that is best on held-out training questions."""
-    ensembles = AblationRuns(runs.corpus, runs.split, runs.store, runs.corpus_folder, runs.keep)
-    trained = ensembles.ensemble_of(planned, options)
-    questions = trained.questions
-    groups = np.array(questions_to_learn_from(runs.corpus, "train")[1])
-    features, labels = held_out_features(trained.learnt_from, questions), runs.corpus.label_rows(questions)
-    ensemble = trained.whole.ensemble
-    base = [ensemble.fixed.scores(each) for each in features]
-
-    def quality(penalty: float) -> float:
-        from sklearn.model_selection import GroupKFold
-
-        scores = [np.zeros(0)] * len(questions)
-        for learnt, unseen in GroupKFold(_FOLDS).split(groups, groups=groups):
-            ranker = linear_ranker(
-                [features[place] for place in learnt],
-                [labels[place] for place in learnt],
-                [base[place] for place in learnt],
-                penalty,
-            )
-            for place in unseen:
-                scores[place] = ranker.scores(features[place])
-        rankings = ranked(features, scores)
-        return float(question_metrics(rankings, labels, len(runs.corpus.articles))[QUALITY].mean())
-
-    penalty = max(_PENALTIES, key=quality)
-    ensemble.ranker = linear_ranker(features, labels, base, penalty)
-    ensembles.close([planned])
-    return ensemble, {"C": penalty}, trained.run, False
-
-
 BASELINES: Mapping[str, Callable[[BaselineRuns, PlannedRun, TrainingOptions], Made]] = {
     "fields": _fields,
     "feedback": _feedback,
     "reciprocal": _reciprocal,
     "summed": _summed,
     "signal": _best_signal,
-    "linear": _linear,
 }
-
-
-def linear_ranker(
-    features: Sequence[Features], labels: Sequence[Sequence[int]], base: Sequence[np.ndarray], penalty: float
-) -> LinearRanker:
-    """Return the ranker that logistic regression learns from pairs of a question's candidates, one that answers and one
-    that does not, drawn from those with the best `base` scores; questions count alike. `penalty` is sklearn's C.
-
-    Raises:
-        ValueError: if no question has an answer among its candidates.
-    """
-    from sklearn.linear_model import LogisticRegression
-
-    names = [name for name in features[0].names if name[1] == "scaled" and name[0] != SUM]
-    names += [(SUM, aspect) for aspect in (OF_SECTION, OF_CITING, OF_CITED)]
-    columns = [features[0].names.index(name) for name in names]
-    rng, pairs, counts = np.random.default_rng(0), [], []
-    for candidates, rows, scores in zip(features, labels, base, strict=True):
-        answers = np.isin(candidates.rows, rows)
-        values, wrong = candidates.values[:, columns], np.flatnonzero(~answers)
-        hard = wrong[np.argsort(-scores[wrong], kind="stable")[:_HARD]]
-        if answers.any() and len(hard):
-            drawn = rng.choice(hard, size=(int(answers.sum()), _NEGATIVES))
-            differences = values[answers][:, None] - values[drawn]  # (answers, negatives, columns)
-            pairs.append(differences.reshape(-1, len(columns)))
-            counts.append(len(pairs[-1]))
-    right, weights = np.concatenate(pairs), np.repeat(1 / np.array(counts), counts)
-    signs = np.where(np.arange(len(right)) % 2, 1.0, -1.0)  # either class has pairs
-    model = LogisticRegression(C=penalty, fit_intercept=False, max_iter=1000)
-    model.fit(right * signs[:, None], signs, sample_weight=weights)
-    return LinearRanker(names, model.coef_[0])
 
 
 def _bm25(words: WordCounts, parameters: Mapping[str, float]) -> Score:

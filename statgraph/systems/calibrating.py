@@ -18,8 +18,8 @@ import numpy as np
 from statgraph import artifacts
 from statgraph.law.records import Corpus, Question
 from statgraph.retrieval.ranking.calibration import HIT_EVIDENCE, QUESTION_EVIDENCE, Calibration, Evidence, standardised
+from statgraph.retrieval.ranking.candidates import Candidates
 from statgraph.retrieval.ranking.ensemble import Ensemble
-from statgraph.retrieval.ranking.features import Features
 from statgraph.runs.run import RunFolder
 from statgraph.systems.job import Job
 
@@ -33,7 +33,7 @@ _OTHER_LANGUAGE = "en", "fr"  # the second for a law in the first
 
 
 def calibrate(
-    job: Job, run: RunFolder, ensemble: Ensemble, dev_candidates: Sequence[Features], dev_scores: Sequence[np.ndarray]
+    job: Job, run: RunFolder, ensemble: Ensemble, dev_candidates: Sequence[Candidates], dev_scores: Sequence[np.ndarray]
 ) -> None:
     """Fit the calibration of an ensemble, write it and give it to the ensemble.
 
@@ -84,19 +84,19 @@ def lesson(
     ensemble: Ensemble,
     corpus: Corpus,
     questions: Sequence[Question],
-    candidates: Sequence[Features],
+    candidates: Sequence[Candidates],
     scores: Sequence[np.ndarray],
     *,
     seed: int,
 ) -> Lesson:
     """Return what a calibration learns from a law by the candidates of its questions, as scored."""
     known = [
-        ensemble.evidence(question.text, features, values)
-        for question, features, values in zip(questions, candidates, scores, strict=True)
+        ensemble.evidence(question.text, own, values)
+        for question, own, values in zip(questions, candidates, scores, strict=True)
     ]
     relevant = [
-        np.isin(features.rows[np.argsort(-values, kind="stable")], rows)
-        for features, values, rows in zip(candidates, scores, corpus.label_rows(questions), strict=True)
+        np.isin(own.ranked(values), rows)
+        for own, values, rows in zip(candidates, scores, corpus.label_rows(questions), strict=True)
     ]
     texts = [question.text for question in questions]
     off_topic = off_topic_questions(corpus.language, texts, np.random.default_rng(seed))
@@ -107,7 +107,7 @@ def evidence_of(ensemble: Ensemble, questions: Sequence[str]) -> list[Evidence]:
     """Return the evidence of questions, as the ensemble ranks them."""
     return [
         ensemble.evidence(question, candidates, ensemble.ranker.scores(candidates))
-        for question, candidates in zip(questions, ensemble.features(questions), strict=True)
+        for question, candidates in zip(questions, ensemble.candidates(questions), strict=True)
     ]
 
 

@@ -207,13 +207,13 @@ def _export(encoders: BiEncoder, vectors: np.ndarray, job: Job) -> None:
     index.save(job.folder / parts.INDEX)
     with artifacts.replaced_folder(job.folder / parts.QUERY_ENCODER) as staging:
         if not _is_pretrained(job.config):
-            _write_query_encoder(encoders, staging, with_graph=job.options.fold_of is None)
+            _write_query_encoder(encoders, staging)
             return
         # Half a gigabyte and half a minute, the same for every corpus: on one disk the cache and its runs share it.
         inputs = [job.config.to_dict()["encoder"], job.config.seed, __version__, GRAPH_OUTPUTS]
 
         def make(folder: Path) -> None:
-            _write_query_encoder(encoders, folder, with_graph=True)
+            _write_query_encoder(encoders, folder)
             share_files(folder)  # with the frozen transformers of other members
 
         kept = cached("models", inputs, make)
@@ -227,10 +227,8 @@ def _is_pretrained(config: RunConfig) -> bool:
     return encoder.backbone == EMBEDDED_E5 and encoder.train == "none" and not changed
 
 
-def _write_query_encoder(encoders: BiEncoder, folder: Path, *, with_graph: bool) -> None:
+def _write_query_encoder(encoders: BiEncoder, folder: Path) -> None:
     encoders.save_question_encoder(folder)
-    if not with_graph:
-        return
     # The modules' copies of the weights go first, cycles and all: checking the graph takes copies of its own.
     gc.collect()
     give_back()

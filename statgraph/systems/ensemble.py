@@ -1,9 +1,9 @@
-"""Training an ensemble: its members, the signals beside them, and the ranker over all."""
+"""Training an ensemble: its members, the signals beside them, and the weights of all in its sum."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,54 +12,39 @@ import numpy as np
 from statgraph import artifacts
 from statgraph.distributed import SINGLE, in_world
 from statgraph.encoders.inference.frozen_questions import questions_kept
-from statgraph.errors import UsageError
 from statgraph.law.query import Ranked
 from statgraph.law.records import Corpus, Question
 from statgraph.progress import Progress, silent
 from statgraph.registry import SIGNALS
+from statgraph.retrieval.ranking.candidates import Candidates
 from statgraph.retrieval.ranking.ensemble import Ensemble
-from statgraph.retrieval.ranking.features import Features
-from statgraph.retrieval.ranking.fixed import signal_weights
-from statgraph.retrieval.ranking.learnt import Learning, ranked
 from statgraph.retrieval.ranking.long_questions import is_long
+from statgraph.retrieval.ranking.weighted_sum import prior
 from statgraph.retrieval.search.ensemble_run import (
-    KEEPS_FIRST,
-    LEARNT_FROM,
-    WHOLES,
     member_folders,
     member_signals,
     other_signals,
-    ranker_entries,
     read_ensemble,
-    trees_entries,
+    read_ranker,
+    write_ranker,
 )
 from statgraph.retrieval.signals.centring import write_centres
 from statgraph.retrieval.signals.maxsim import MaxSimSignal
-from statgraph.retrieval.signals.signal import ZERO_SHOT, Signal, SignalSource
-from statgraph.runs.article_store import write_article_store
+from statgraph.retrieval.signals.signal import ZERO_SHOT, SignalSource
 from statgraph.runs.folders import is_finished, is_unfinished
 from statgraph.runs.run import CorpusFacts, RunFolder
 from statgraph.systems.calibrating import calibrate
 from statgraph.systems.job import Job, StepClock
-from statgraph.systems.learning import (
-    ENOUGH_TO_LEAD,
-    FACTORS,
-    LEADS,
-    candidates_of,
-    leading_signal,
-    learning_of,
-    learns_from,
-    measure_of,
-    questions_to_learn_from,
-    read_leads,
-)
-from statgraph.systems.presets import learns_from_questions, member_config
+from statgraph.systems.learning import learn_weights, quality_of, questions_of_all_sets
+from statgraph.systems.presets import member_config
+
+_DEPTH = 500  # candidates of a question that weights are learnt from, at least
 
 
 def train_ensemble(job: Job) -> DevRankings | None:
     """Train the members, then write the other signals, the law's structure and the ranker into the run folder.
 
-    Returns the rankings of the dev questions, of trees that have not learnt from them; None without dev questions, and
+    Returns the rankings of the dev questions by weights that have not learnt from them; None without dev questions, and
     of several processes for all but the first.
 
     Raises:
@@ -75,25 +60,18 @@ def train_ensemble(job: Job) -> DevRankings | None:
         return None
     job = replace(job, world=SINGLE)  # the other processes have left
     with in_world(SINGLE), questions_kept():
-        leads = read_leads(final) if final is not None else {}
-        write_parts(run, corpus, job.clock, leads=leads, progress=job.options.progress)
+        write_parts(run, corpus, job.clock, progress=job.options.progress)
+        if final is not None:
+            job.options.announce(copy_ranker(final, run))
+            if final.calibration.is_file():
+                shutil.copyfile(final.calibration, run.calibration)
+            return None
         with job.clock.step("ranker"):
-            run.trees.unlink(missing_ok=True)
-            if final is not None:
-                job.options.announce(_copy_trees(final, run))
-                if final.calibration.is_file():
-                    shutil.copyfile(final.calibration, run.calibration)
-                return None
             ensemble = read_ensemble(run, len(corpus.articles), device=config.device)
-            dev_candidates = candidates_of(ensemble, corpus.split("dev"))
-            if len(dev_candidates) >= ENOUGH_TO_LEAD and run.config.ranker.kind != "fixed":
-                ensemble, dev_candidates = _led(job, run, ensemble, dev_candidates)
-            dev_scores = _learn_ranker(job, run, ensemble, dev_candidates)
-            if dev_scores is None:
-                dev_scores = [ensemble.ranker.scores(candidates) for candidates in dev_candidates]
+            learnt = _learn_ranker(job, run, ensemble)
         with job.clock.step("calibration"):
-            calibrate(job, run, ensemble, dev_candidates, dev_scores)
-        return _compare_with_signals(job, ensemble, dev_candidates, dev_scores) if dev_candidates else None
+            calibrate(job, run, ensemble, learnt.candidates, learnt.scores)
+        return _compared(job, ensemble, learnt) if learnt.candidates else None
 
 
 def write_parts(
@@ -102,11 +80,10 @@ def write_parts(
     clock: StepClock,
     *,
     reuse_from: RunFolder | None = None,
-    leads: Mapping[str, float],
     progress: Progress = silent,
 ) -> None:
     """Write what an ensemble has beside its trained members and what its ranker has learnt; what depends on the law
-    alone is copied from `reuse_from`, a run of the same articles and settings. `leads` multiply signals' weights."""
+    alone is copied from `reuse_from`, a run of the same articles and settings."""
     with clock.step("signals"), questions_kept():
         questions = corpus.split("train")
         members = list(member_signals(run, device=run.config.device))
@@ -129,36 +106,18 @@ def write_parts(
             if share and untrained:
                 texts, by_token = [question.text for question in questions], (staging / MaxSimSignal.name).is_dir()
                 write_centres(untrained, texts, share, staging, tokens=by_token)
-        _write_weights(run, questions, [*other_signals(run, members), *members], leads)
+        n_long = sum(is_long(question.text) for question in questions)
+        signals = [*other_signals(run, members), *members]
+        write_ranker(run, prior(signals, len(questions)), n_learnt_from=0, wholes=2 * n_long > len(questions))
 
 
-def _write_weights(
-    run: RunFolder, questions: Sequence[Question], signals: Sequence[Signal], leads: Mapping[str, float]
-) -> None:
-    weights = signal_weights(signals, len(questions))
-    entry = {
-        signal.name: round(float(weight) * leads.get(signal.name, 1.0), 4)
-        for signal, weight in zip(signals, weights, strict=True)
-    }
-    n_long = sum(is_long(question.text) for question in questions)
-    artifacts.write_json(run.ranker, {"weights": entry, WHOLES: 2 * n_long > len(questions), LEADS: dict(leads)})
-
-
-def write_trees_entries(run: RunFolder, entries: Mapping[str, object]) -> None:
-    """Write into the ranker's file what `trees_entries` returns of a run's trees."""
-    artifacts.write_json(run.ranker, {**ranker_entries(run.ranker), **entries})
-
-
-def _copy_trees(source: RunFolder, run: RunFolder) -> str:
-    """Give a run the trees of another whose signals are the same, and return in words what ranks now."""
-    entries = trees_entries(source)
-    if entries is None:
-        return f"ranker fixed weights, as {source.folder}"
-    if list(ranker_entries(source.ranker)["weights"]) != list(ranker_entries(run.ranker)["weights"]):
-        return f"ranker fixed weights: the signals are not those whose trees {source.folder} has"
-    shutil.copyfile(source.trees, run.trees)
-    write_trees_entries(run, entries)
-    return f"ranker with the trees of {source.folder}"
+def copy_ranker(source: RunFolder, run: RunFolder) -> str:
+    """Give a run the weights of another whose signals are the same, and return in words what ranks now."""
+    before = read_ranker(source)
+    if list(before.ranker.signals) != list(read_ranker(run).ranker.signals):
+        return f"ranker not as learnt: the signals are not those whose weights {source.folder} has"
+    shutil.copyfile(source.ranker, run.ranker)
+    return f"ranker with the weights of {source.folder}"
 
 
 def _train_member(job: Job, name: str, folder: Path) -> None:
@@ -170,106 +129,44 @@ def _train_member(job: Job, name: str, folder: Path) -> None:
         job.train(job.corpus, member_config(job.config, name), folder, options)
 
 
-def _led(
-    job: Job, run: RunFolder, ensemble: Ensemble, dev_candidates: list[Features]
-) -> tuple[Ensemble, list[Features]]:
-    """Return the ensemble and its candidates for the dev questions with the weight of a signal raised until the fixed
-    ranker is not worse than it alone."""
-    measure = measure_of(job.corpus, job.corpus.split("dev"))
-    leader = leading_signal(ensemble, dev_candidates, measure)
-    if leader is None:
-        return ensemble, dev_candidates
-    name, alone, together = leader
-    for factor in FACTORS:
-        _write_weights(run, job.corpus.split("train"), ensemble.signals, {name: factor})
-        ensemble = read_ensemble(run, len(job.corpus.articles), device=run.config.device)
-        dev_candidates = candidates_of(ensemble, job.corpus.split("dev"))
-        if leading_signal(ensemble, dev_candidates, measure) is None or factor == FACTORS[-1]:
-            job.options.announce(
-                f"{name} leads, with {factor:.0f} times its weight: alone it is better than all signals together "
-                f"(ranking quality {100 * alone:.1f} and {100 * together:.1f} on dev)"
-            )
-            break
-    return ensemble, dev_candidates
+@dataclass(frozen=True, eq=False)
+class _Learnt:
+    """The dev questions, the candidates of each, and their scores by weights that have not been learnt from it."""
+
+    questions: Sequence[Question]
+    candidates: Sequence[Candidates]
+    scores: Sequence[np.ndarray]
+
+    @property
+    def rankings(self) -> list[np.ndarray]:
+        """Return each question's ranked rows."""
+        return [own.ranked(scores) for own, scores in zip(self.candidates, self.scores, strict=True)]
 
 
-def _learn_ranker(
-    job: Job, run: RunFolder, ensemble: Ensemble, dev_candidates: list[Features]
-) -> list[np.ndarray] | None:
-    """Learn the trees, write them and give them to the ensemble, unless questions that they have not seen are no better
-    off by them.
-
-    Returns the scores of each dev question's candidates without having been learnt from; None for the run's own.
-    """
-    config, corpus = run.config.ranker, job.corpus
-    if config.kind == "fixed":
-        return None
-    source = learns_from(config, corpus)
-    split = "dev" if source == "dev" else "train"
-    questions, _ = questions_to_learn_from(corpus, split)
-    if not questions:
-        if config.kind == "lambdamart":
-            raise UsageError(
-                f"ranker.kind: lambdamart learns from questions ({source}), and {corpus.name} has none; use "
-                "auto or fixed"
-            )
-        return None
-    if split == "dev":
-        candidates = dev_candidates + candidates_of(ensemble, questions[len(dev_candidates) :])
-    else:
-        candidates = _cross_fitted(job, run, questions)
-    learning = learning_of(corpus, run.config, ensemble, candidates, dev_candidates)
-    if learning.ranker is not None:
-        learning.ranker.write(run.trees)
-        write_trees_entries(run, {LEARNT_FROM: split, KEEPS_FIRST: learning.ranker.keeps_first})
-        ensemble.ranker = learning.ranker
-    for folder in _fold_folders(job):
-        artifacts.remove_folder(folder)
-    job.options.announce(_training_summary(learning, len(questions), split))
-    return learning.held_out[: len(dev_candidates)] if split == "dev" else None
-
-
-def _cross_fitted(job: Job, run: RunFolder, questions: Sequence[Question]) -> list[Features]:
-    """Return the candidates of the training questions, each by signals that were made without its group."""
-    candidates: dict[str, Features] = {}
-    for part, held_out in fold_runs(job, run):
-        features = candidates_of(read_ensemble(part, len(job.corpus.articles), device=run.config.device), held_out)
-        candidates |= {question.question_id: known for question, known in zip(held_out, features, strict=True)}
-    return [candidates[question.question_id] for question in questions]
-
-
-def fold_runs(job: Job, run: RunFolder) -> Iterator[tuple[RunFolder, list[Question]]]:
-    """Yield for each fold of the training questions (the run of an ensemble made without them, the questions); members
-    are trained as far as their folders are not there."""
-    corpus, ranker = job.corpus, run.config.ranker
-    train, groups = questions_to_learn_from(corpus, "train")
-    fold_of = {question.question_id: group % ranker.folds for question, group in zip(train, groups, strict=True)}
-    for fold, fold_folder in enumerate(_fold_folders(job)):
-        ids = {
-            question.question_id
-            for question in corpus.questions
-            if fold in (fold_of.get(question.question_id), fold_of.get(corpus.owners.get(question.question_id, "")))
-        }
-        held_out = [question for question in train if question.question_id in ids]
-        if not held_out:
-            continue
-        seen, part = corpus.holding_out(ids), replace(run, folder=fold_folder)
-        for (name, folder), whole in zip(member_folders(part).items(), member_folders(run).values(), strict=True):
-            if learns_from_questions(member_config(run.config, name)):
-                options = replace(job.options, fold_of=RunFolder.read(whole))
-                _train_member(replace(job, corpus=seen, folder=part.folder, options=options), name, folder)
-            elif not folder.exists():
-                folder.parent.mkdir(parents=True, exist_ok=True)
-                folder.symlink_to(whole.resolve())
-        write_article_store(seen.articles, part.folder)
-        write_parts(part, seen, StepClock(), reuse_from=run, leads=read_leads(run))
-        yield part, held_out
-
-
-def _fold_folders(job: Job) -> list[Path]:
-    """Return where the members of each fold are trained; they stay until the trees are written, so that a killed
-    training need not train them again."""
-    return [job.folder / f"fold-{fold}" for fold in range(job.config.ranker.folds)]
+def _learn_ranker(job: Job, run: RunFolder, ensemble: Ensemble) -> _Learnt:
+    """Learn the weights from the dev questions of all sets, write them and give them to the ensemble; return what that
+    came to for those of the main set."""
+    corpus, before = job.corpus, ensemble.ranker
+    dev = corpus.split("dev")
+    if not dev:
+        return _Learnt(dev, [], [])
+    questions = questions_of_all_sets(corpus, "dev") if run.config.ranker.learnt else list(dev)
+    candidates = list(ensemble.candidates([question.text for question in questions], _DEPTH))
+    scores = [before.scores(own) for own in candidates]
+    by_prior = _Learnt(dev, candidates[: len(dev)], scores[: len(dev)])
+    if not run.config.ranker.learnt:
+        return by_prior
+    learning = learn_weights(before, corpus, questions, candidates)
+    ensemble.ranker = learning.ranker
+    write_ranker(run, learning.ranker, n_learnt_from=len(questions), wholes=ensemble.wholes)
+    held_out = [ranker.scores(own) for ranker, own in zip(learning.held_out, candidates, strict=True)]
+    learnt = replace(by_prior, scores=held_out[: len(dev)])
+    gains = 100 * (quality_of(corpus, dev, learnt.rankings) - quality_of(corpus, dev, by_prior.rankings))
+    job.options.announce(
+        f"ranker weights learnt from {len(questions)} dev questions: {gains.mean():+.1f} +- "
+        f"{gains.std() / np.sqrt(len(gains)):.1f} ranking quality, on topics held out"
+    )
+    return learnt
 
 
 @dataclass(frozen=True)
@@ -283,34 +180,23 @@ class DevRankings:
         return [Ranked(rows[:k], np.zeros(0, dtype=np.float32)) for rows in self.rankings]
 
 
-def _compare_with_signals(
-    job: Job, ensemble: Ensemble, dev_candidates: list[Features], dev_scores: list[np.ndarray]
-) -> DevRankings:
-    """Return the rankings of the dev questions, and announce how they compare with those of each signal alone."""
-    measure = measure_of(job.corpus, job.corpus.split("dev"))
+def _compared(job: Job, ensemble: Ensemble, learnt: _Learnt) -> DevRankings:
+    """Return the rankings of the dev questions, and announce how they compare with those of each signal alone: it warns
+    where one is better by more than the standard error of the difference."""
 
-    def quality(rows: list[np.ndarray]) -> float:
-        return 100 * float(measure(rows).mean())
+    def quality(rankings: Sequence[np.ndarray]) -> np.ndarray:
+        return 100 * quality_of(job.corpus, learnt.questions, rankings)
 
-    rankings, alone = ranked(dev_candidates, dev_scores), {}
-    for signal in ensemble.signals:
-        scores = [candidates.column(signal.name, "score") for candidates in dev_candidates]
-        alone[signal.name] = quality(ranked(dev_candidates, scores))
-    best = max(alone, key=alone.__getitem__)
-    reached = quality(rankings)
+    alone = {
+        signal.name: quality([own.ranked(own.own(signal.name)) for own in learnt.candidates])
+        for signal in ensemble.signals
+    }
+    best = max(alone, key=lambda name: alone[name].mean())
+    reached = quality(learnt.rankings)
+    less = alone[best] - reached
+    is_worse = less.mean() > less.std() / np.sqrt(len(less))
     job.options.announce(
-        f"dev ranking quality {reached:.1f}; the best signal alone, {best}: {alone[best]:.1f}"
-        + ("" if reached > alone[best] else f"; WARNING: no better than {best}, which is simpler")
+        f"dev ranking quality {reached.mean():.1f}; the best signal alone, {best}: {alone[best].mean():.1f}"
+        + (f"; WARNING: {best} is better, and simpler" if is_worse else "")
     )
-    return DevRankings(rankings)
-
-
-def _training_summary(learning: Learning, n_questions: int, split: str) -> str:
-    gain, error = (100 * value for value in learning.gain)
-    of = f"on {n_questions} {'dev' if split == 'dev' else 'training'} questions, held out"
-    if learning.ranker is None:
-        return f"ranker fixed weights: trees did not gain {of} ({gain:+.1f} +- {error:.1f} ranking quality)"
-    below = ", whose three best stay first" if learning.ranker.keeps_first else ""
-    return (
-        f"ranker {learning.trees} trees on top of fixed weights{below}: {gain:+.1f} +- {error:.1f} ranking quality {of}"
-    )
+    return DevRankings(learnt.rankings)

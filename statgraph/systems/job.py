@@ -60,11 +60,9 @@ class TrainingOptions:
     are; several processes do without both. `progress` is called as the long steps go on, and after every step of the
     optimiser; `announce` gets a line for each choice that training made. `graph_folder`: where `build-graph` may have
     written the graph.
-    `final`: the run whose epochs and trees a run on all questions takes; `keep_test` leaves those of test out of it.
+    `final`: the run whose epochs and weights a run on all questions takes; `keep_test` leaves those of test out of it.
     `teacher`: the ensemble that a student learns from.
     `measured`: whether the run gets a report on dev; a member of an ensemble does not, which is measured as a whole.
-    `fold_of`: the run that this one is a fold of. It takes that run's epochs, looks at no dev question, and goes
-    without the graph that makes single questions fast.
     """
 
     resume: bool = False
@@ -77,7 +75,6 @@ class TrainingOptions:
     keep_test: bool = False
     teacher: RunFolder | None = None
     measured: bool = True
-    fold_of: RunFolder | None = None
 
 
 DEFAULT_OPTIONS = TrainingOptions()
@@ -115,7 +112,7 @@ class Job:
     def context(self) -> TrainingContext:
         """Return what the stages of this run share."""
         metric = deciding_metric(self.config.select_by, len(self.corpus.articles))
-        followed = self.options.final or self.options.fold_of
+        followed = self.options.final
         return TrainingContext(
             seed=self.config.seed,
             device=self.device,

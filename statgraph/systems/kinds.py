@@ -17,7 +17,14 @@ from statgraph.law.records import Corpus
 from statgraph.runs import parts
 from statgraph.runs.kind import SystemKind
 from statgraph.runs.parts import Part
-from statgraph.systems.presets import ENOUGH_TO_FOLD, RECIPES, decided, learns_from_questions, member_config, regime_of
+from statgraph.systems.presets import (
+    ENOUGH_FOR_HEADS,
+    RECIPES,
+    decided,
+    learns_from_questions,
+    member_config,
+    regime_of,
+)
 
 if TYPE_CHECKING:  # they load what searches and what trains
     from statgraph.retrieval.index.engines.contract import EngineAddress
@@ -151,7 +158,7 @@ class Ensemble(SystemKind):
     """Several signals, some of them the vectors of members trained as runs of their own, and a ranker over them."""
 
     parts = (
-        *parts.COMMON, parts.METRICS, parts.TRAINING_TEXTS, parts.MEMBERS, parts.SIGNALS, parts.RANKER, parts.TREES,
+        *parts.COMMON, parts.METRICS, parts.TRAINING_TEXTS, parts.MEMBERS, parts.SIGNALS, parts.RANKER,
         parts.CALIBRATION,
     )  # fmt: skip
     settings = ("bm25", "ensemble", "ranker")  # the others are its members'
@@ -187,7 +194,7 @@ class Ensemble(SystemKind):
         """
         n_questions = len(corpus.split("train"))
         are_default = config.ensemble.members == EnsembleConfig().members
-        if n_questions >= (ENOUGH_TO_FOLD if are_default else 1):
+        if n_questions >= (ENOUGH_FOR_HEADS if are_default else 1):
             return config
         configs = {name: member_config(config, name) for name in config.ensemble.members}
         members = [

@@ -104,7 +104,7 @@ def model_card(
         of_encoder=part == parts.QUERY_ENCODER.name,
         dense=dense,
         ensemble=run.kind.has_members,
-        learnt=run.trees.is_file(),
+        learnt=run.kind.learnt_from(run) is not None,
         trains=dense and bool(config.stage1.epochs or config.stage2.epochs),
         bag_of_words=dense and is_static(config.encoder.backbone),
         strata=strata,

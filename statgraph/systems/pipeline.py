@@ -20,6 +20,7 @@ from statgraph.errors import StatgraphError, option
 from statgraph.graph.store import default_folder
 from statgraph.law.query import Ranks
 from statgraph.law.records import Article, Corpus
+from statgraph.law.splitting import with_near_duplicates
 from statgraph.law.synonyms import write_synonyms
 from statgraph.progress import Progress, resumable, silent
 from statgraph.retrieval.search.evaluating import evaluate_split
@@ -37,7 +38,8 @@ from statgraph.systems.model_card import backbone_licences, corpus_entry, write_
 from statgraph.systems.presets import DEFAULT_SYSTEM, TrainingRequest, resolve_config
 
 EMBEDDED_MOST = 5_000  # articles up to which a corpus is embedded to be searched without training: a minute or two
-_UNTRAINED = ("ranker.kind=fixed", "device=cpu")
+_MANY_REPEATED = 0.2  # of the dev questions
+_UNTRAINED = ("device=cpu",)
 _MEMBER = f"zero-shot@{EMBEDDED_E5}"
 
 
@@ -48,7 +50,7 @@ def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: Training
     first alone writes.
 
     With `options.final`, all questions train, or all but those of test: each stage on its schedule up to the epoch that
-    run kept, and an ensemble with the trees that it learnt.
+    run kept, and an ensemble with the weights that it learnt.
 
     Raises:
         RunError: if the folder is in use by another run or another process, or `resume` meets another corpus, or other
@@ -144,12 +146,27 @@ def _finished(job: Job, dev_rankings: Ranks | None) -> RunFolder:
             ranks = dev_rankings or Retriever.of(run, device=config.device)
             report = evaluate_split(ranks, job.corpus, "dev", rng=np.random.default_rng(config.seed))
         artifacts.write_json(run.folder / parts.REPORT, report.to_dict())
+        _announce_repetition(job)
     run = replace(run, steps=tuple(job.clock.steps))
     write_model_cards(run, report)
     artifacts.remove_folder(run.folder / parts.CHECKPOINTS)  # only an unfinished training needs them
     share_files(run.folder)
     run.write()
     return run
+
+
+def _announce_repetition(job: Job) -> None:
+    """Say where the dev questions repeat training questions, so that what is measured on them is too good."""
+    train, dev = (
+        {question.question_id: question.article_ids for question in job.corpus.split(split)}
+        for split in ("train", "dev")
+    )
+    repeated = with_near_duplicates(train | dev, train).intersection(dev)
+    if len(repeated) >= _MANY_REPEATED * len(dev):
+        job.options.announce(
+            f"{len(repeated)} of {len(dev)} dev questions have a training question that shares most labels: their "
+            "figures flatter; 'statgraph import --splits by-topics' keeps such in one split"
+        )
 
 
 def train_lexical(job: Job) -> None:
@@ -178,7 +195,7 @@ def write_lexical_index(run: RunFolder, articles: Sequence[Article]) -> None:
 def untrained_run(
     corpus: Corpus, progress: Progress = silent, announce: Callable[[str], None] = lambda line: None
 ) -> Path:
-    """Return the run folder of a corpus searched without training: an ensemble with fixed weights, of the pretrained
+    """Return the run folder of a corpus searched without training: an ensemble of the pretrained
     embedded transformer beside words, headings and citations; of more than 5,000 articles without it.
 
     It is kept in the cache by the content of the corpus, the settings and the version; dev and test questions reach

@@ -25,9 +25,7 @@ RECIPES = {PAPER: (PAPER,), "paper-code": (PAPER, "paper-code")}
 DEFAULT_SYSTEM = "ensemble"  # of `statgraph train`
 STUDENT = "student"
 REGIMES = "regimes"
-# Training questions: with fewer, members trained without a fold are too unlike the others, and trained heads of a
-# transformer were not tried.
-ENOUGH_TO_FOLD = 300
+ENOUGH_FOR_HEADS = 300  # training questions: with fewer, trained heads of a transformer were not tried
 _FOLDER = Path(__file__).parent
 
 

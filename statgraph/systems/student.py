@@ -20,7 +20,7 @@ from statgraph.retrieval.search.ensemble_run import member_folders, read_ensembl
 from statgraph.runs import parts
 from statgraph.runs.run import RunFolder
 from statgraph.systems.job import Job
-from statgraph.systems.learning import questions_to_learn_from
+from statgraph.systems.learning import questions_of_all_sets
 from statgraph.training.loop import Schedule, train_stage
 from statgraph.training.pairs import citing_pairs, heading_pairs
 from statgraph.training.seeding import derived_seed
@@ -34,8 +34,8 @@ _WARMUP = 0.1
 def train_student(job: Job) -> None:
     """Train a student of `job.options.teacher` and write encoder and index into the run folder.
 
-    The teacher has seen no dev or test question but those that its trees learnt from, and nothing that it is asked here
-    is of one.
+    The teacher has seen no dev or test question but those that its weights learnt from, and nothing that it is asked
+    here is of one.
 
     Raises:
         UsageError: without a teacher that can teach it, or in several processes.
@@ -99,7 +99,7 @@ def _lessons(job: Job, teacher: RunFolder) -> Lessons:
 
 def _texts(corpus: Corpus, n_others: int, rng: np.random.Generator) -> list[str]:
     """Return the training questions of all sets, and `n_others` headings and citing texts, in proportion."""
-    questions, _ = questions_to_learn_from(corpus, "train")
+    questions = questions_of_all_sets(corpus, "train")
     others = [*citing_pairs(corpus).texts, *heading_pairs(corpus).texts]
     drawn = rng.permutation(len(others))[:n_others]
     return [question.text for question in questions] + [others[place] for place in drawn]

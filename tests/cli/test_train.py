@@ -21,13 +21,14 @@ def test_qabisar_from_corpus_to_run(run_here, town, set_options, tmp_path):
     done = run_here("train", "--corpus", town, "--system", "qabisar", "--out", "run", "--seed", 3, *set_options)
 
     assert (done.returncode, done.stderr) == (0, "")
-    first, *steps, dev, last = done.stdout.splitlines()
+    first, *steps, dev, like, unlike, last = done.stdout.splitlines()
     assert first.startswith("Trained qabisar on town, ")
     assert first.endswith(" (full), seed 3")
     assert [step[2:30].rstrip() for step in steps] == [
         "graph", "encoders", "article inputs", "stage 2", "index and encoders to disk", "evaluation on dev",
     ]  # fmt: skip
     assert [shown.split()[0] for shown in dev.removeprefix("  dev   ").split(", ")] == ["S@3", "mAP"]
+    assert (like.rpartition(", ")[2], unlike.rpartition(", ")[2]) == ("like a training question", "unlike any")
     assert last == "Run folder: run"
     assert json.loads((tmp_path / "run" / "manifest.json").read_text())["seed"] == 3
 
@@ -60,13 +61,10 @@ def torchrun(tmp_path):
 
 @pytest.mark.real  # two processes import everything; tests/systems/test_dense.py trains in two
 def test_torchrun_trains_an_ensemble(torchrun, run_here, town, quick_backbone, quick_settings, tmp_path):
-    """Members by both processes, the rest by the first: the run's name, signals, cross-fit and trees."""
+    """Members by both processes, the rest by the first: the run's name, signals and weights."""
     own = [text for text in quick_settings if not text.startswith("encoder.backbone")]
     members = f"ensemble.members=qabisar@{quick_backbone},zero-shot@{quick_backbone}"
-    ranker = ("ranker.kind=lambdamart", "ranker.learn_from=cross-fit", "ranker.folds=2", "ranker.trees=20")
-    options = [
-        word for text in (*own, members, *ranker, "ranker.leaf_size=1", "stage1.epochs=1") for word in ("--set", text)
-    ]
+    options = [word for text in (*own, members, "stage1.epochs=1") for word in ("--set", text)]
     done = torchrun("--corpus", town, "--seed", 3, *options)
     assert (done.returncode, done.stderr) == (0, "")
     (run,) = (tmp_path / "runs").iterdir()
@@ -74,7 +72,7 @@ def test_torchrun_trains_an_ensemble(torchrun, run_here, town, quick_backbone, q
     assert (first, last) == ("Trained ensemble on town, seed 3, 2 processes", f"Run folder: runs/{run.name}")
     for manifest in (run / "manifest.json", *run.glob("members/*/manifest.json")):
         assert json.loads(manifest.read_text())["processes"] == 2
-    assert (run / "ranker.txt").is_file()
+    assert (run / "ranker.json").is_file()
     hits = json.loads(run_here("search", "Who taxes my bridges?", "--json").stdout)
     assert hits[0]["article_id"].startswith("bridges")
 
@@ -88,7 +86,7 @@ def test_a_final_run_is_trained_like_another_and_cannot_be_measured(run_here, re
     assert last == "Run folder: final"
     told = (
         f"final: trained on all questions of corpus 'town' (--final), so that none can measure it; evaluate "
-        f"{dense_run}, the run whose epochs and trees it took"
+        f"{dense_run}, the run whose epochs and weights it took"
     )
     final = ("--run", "final", "--corpus", town)
     for split in ("train", "dev", "test"):
@@ -113,7 +111,7 @@ def test_a_final_run_without_the_test_questions_is_measured_on_them(run_here, re
     for split in ("train", "dev"):
         assert refused("evaluate", "--run", "final", "--corpus", town, "--split", split) == (
             "final: trained on all questions but those of test (--final), which alone can measure it; name the split "
-            f"test, or evaluate {dense_run}, the run whose epochs and trees it took"
+            f"test, or evaluate {dense_run}, the run whose epochs and weights it took"
         )
 
 

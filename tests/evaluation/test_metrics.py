@@ -12,6 +12,7 @@ from statgraph.evaluation.metrics import (
     METRICS,
     QUALITY,
     aggregate,
+    article_means,
     average_precision,
     choice_key,
     deciding_metric,
@@ -198,3 +199,11 @@ def test_better_places_never_score_less(found, missed):
     labels = [[*rows[places], *absent] for places in (np.sort(found), found, np.sort(found)[::-1])]
     for worst, given_, best in question_metrics([rows] * 3, labels, MANY).values.values():
         assert 0 <= worst <= given_ + 1e-12 <= best + 2e-12 <= 1 + 3e-12
+
+
+def test_an_article_that_answers_many_questions_counts_once():
+    # Article 7 answers three questions, first in each; 8 answers one, fourth; 9 answers one, not found.
+    rankings = [np.array([7, 1, 2, 3]), np.array([7, 1]), np.array([7, 2]), np.array([1, 2, 3, 8]), np.array([1])]
+    means = article_means(rankings, [[7], [7], [7], [8], [9]])
+    assert means == pytest.approx({"S@3": 1 / 3, "MRR@10": (1 + 1 / 4 + 0) / 3})
+    assert article_means([], []) == {}

@@ -21,6 +21,8 @@ from statgraph.evaluation.report import (
 from statgraph.evaluation.significance import Comparison, Estimate, MetricComparison
 from statgraph.law.query import Ranked
 
+BY_ARTICLE = {"S@3": 0.25, "MRR@10": 0.5}
+
 
 @pytest.fixture
 def report() -> Report:
@@ -31,7 +33,9 @@ def report() -> Report:
         "seen": np.array([True, True, False]),
         "unseen": np.array([False, False, True]),
     }
-    return evaluation_report(metrics, masks, split="test", n_articles=2501, rng=np.random.default_rng(0))
+    return evaluation_report(
+        metrics, masks, split="test", n_articles=2501, by_article=BY_ARTICLE, rng=np.random.default_rng(0)
+    )
 
 
 def test_report_holds_the_mean_of_each_stratum(report):
@@ -44,6 +48,12 @@ def test_report_holds_the_mean_of_each_stratum(report):
     assert tuple(report.strata["all"].metrics) == METRICS
 
 
+def test_notes_say_what_each_article_counted_once_comes_to(report):
+    once = "with each article counted once: S@3 25.0, MRR@10 50.0"
+    assert once in report.notes()
+    assert len(Report("test", {}, 2501).notes()) == len(report.notes()) - 1
+
+
 def test_report_comes_back_from_json(report):
     assert Report.from_dict(json.loads(json.dumps(report.to_dict()))) == report
 
@@ -51,7 +61,7 @@ def test_report_comes_back_from_json(report):
 def test_a_stratum_without_questions_has_no_metrics():
     metrics = question_metrics([np.array([0])], [[0]], 16)
     masks = {"seen": np.array([False]), "unseen": np.array([True])}
-    report = evaluation_report(metrics, masks, split="dev", n_articles=16, rng=np.random.default_rng(0))
+    report = evaluation_report(metrics, masks, split="dev", n_articles=16, by_article={}, rng=np.random.default_rng(0))
     assert report.strata["seen"].n_questions == 0
     assert report.strata["seen"].metrics == {}
     assert Report.from_dict(report.to_dict()) == report

@@ -52,17 +52,6 @@ def test_a_split_is_of_the_main_set_unless_another_is_named(town):
     assert [question.question_id for question in corpus.split("test", "titles")] == ["t2"]
 
 
-def test_held_out_questions_are_in_no_split_and_their_texts_are_not_usable(town):
-    corpus = citing_town(town, ("A", "a", "q1"), ("B", "b", "q0"), ("C", "c", ""))
-    masked = corpus.holding_out({"q1"})
-    assert (masked.split("train"), masked.questions) == ((), corpus.questions)
-    assert masked.split("dev") == corpus.split("dev")
-    assert usable(masked) == ["c3"]
-    assert masked.content_hash != corpus.content_hash
-    assert corpus.holding_out(()) == corpus
-    assert masked.holding_out({"q0"}).held_out == {"q0", "q1"}
-
-
 LONG = "The person who breaks a lamp in the street pays for it."
 
 

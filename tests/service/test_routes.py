@@ -432,7 +432,7 @@ def ensemble_client(village, dated_run, tmp_path_factory):
     from statgraph.systems.presets import resolve_config
 
     folder = tmp_path_factory.mktemp("ensemble")
-    config = resolve_config("ensemble", ["ensemble.members=none", "ranker.kind=fixed"])
+    config = resolve_config("ensemble", ["ensemble.members=none", "ranker.learnt=false"])
     run = train_run(village, config, folder / "run").folder
     state = ServiceState(ServiceConfig(feedback=folder / "feedback.jsonl"))
     state.open(LoadedRun(dated_run(run, {"W6": {"valid_to": "2020-12-31"}}), device="cpu"))

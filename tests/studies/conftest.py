@@ -37,7 +37,7 @@ def small_table(quick_settings) -> TableSpec:
 def ensemble_settings(quick_settings, quick_backbone) -> tuple[str, ...]:
     """Return the settings of a small ensemble, a QABISAR and an untrained encoder."""
     own = (setting for setting in quick_settings if not setting.startswith("encoder.backbone"))
-    return (*own, f"ensemble.members=qabisar@{quick_backbone},zero-shot@{quick_backbone}", "ranker.trees=20")
+    return (*own, f"ensemble.members=qabisar@{quick_backbone},zero-shot@{quick_backbone}")
 
 
 @pytest.fixture

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from statgraph.retrieval.lexical.bm25 import BM25
-from statgraph.retrieval.ranking.features import Features, feature_names
-from statgraph.studies.baselines import BASELINES, BaselineRuns, WordCounts, linear_ranker
+from statgraph.studies.baselines import BASELINES, BaselineRuns, WordCounts
 from statgraph.studies.running import planned_runs
 from statgraph.studies.spec import RowSpec, TableSpec, read_table
 from statgraph.studies.store import RunStore
@@ -62,20 +61,6 @@ def test_feedback_of_weight_0_asks_what_was_asked(words, questions):
     np.testing.assert_allclose(more.sum(axis=1), 1, rtol=1e-5)
 
 
-def test_a_linear_ranker_learns_which_signal_is_right():
-    names, rng = feature_names(["good", "noise"]), np.random.default_rng(0)
-    features, labels, base = [], [], []
-    for _ in range(20):
-        values = rng.random((30, len(names))).astype(np.float32)
-        right = int(rng.integers(30))
-        values[:, names.index(("good", "scaled"))] = np.arange(30) == right
-        features.append(Features(np.arange(30), names, values))
-        labels.append(np.array([right]))
-        base.append(values.sum(axis=1))
-    ranker = linear_ranker(features, labels, base, 1.0)
-    assert [int(ranker.scores(each).argmax()) for each in features] == [int(rows[0]) for rows in labels]
-
-
 def test_parameters_are_climbed_one_after_the_other(town_corpus, tmp_path, monkeypatch):
     tried = []
     monkeypatch.setattr(BaselineRuns, "quality", lambda self, ranker: tried.append(1) or ranker.score([]))
@@ -102,13 +87,11 @@ def test_a_fusion_names_what_dev_chose(baseline, result, quick_backbone):
     assert {"bm25.k1", "bm25.b"} < found.about["chosen"].keys()
 
 
-@pytest.mark.parametrize("baseline", ["signal", "linear"])
-def test_an_ensemble_with_another_ranker(baseline, result, quick_settings, quick_backbone):
+def test_the_best_signal_of_an_ensemble(result, quick_settings, quick_backbone):
     own = [text for text in quick_settings if not text.startswith("encoder.backbone")]
-    settings = (*own, f"ensemble.members=qabisar@{quick_backbone}", "ranker.kind=fixed")
-    more = ("ranker.learn_from=cross-fit", "ranker.folds=2")
-    found = result(RowSpec("a", "ensemble", (*settings, *more), baseline=baseline))
-    assert found.about["chosen"].keys() == {{"signal": "signal", "linear": "C"}[baseline]}
+    settings = (*own, f"ensemble.members=qabisar@{quick_backbone}", "ranker.learnt=false")
+    found = result(RowSpec("a", "ensemble", settings, baseline="signal"))
+    assert found.about["chosen"].keys() == {"signal"}
     assert not found.signals
 
 

@@ -10,22 +10,21 @@ from statgraph.errors import RunError
 from statgraph.evaluation.report import Report
 from statgraph.law.records import CitingText, Question
 from statgraph.retrieval.ranking.calibration import Calibration
-from statgraph.retrieval.ranking.learnt import Learning, with_trees
 from statgraph.retrieval.search.ensemble_run import (
     learnt_from,
     member_folders,
     member_signals,
     read_ensemble,
-    trees_entries,
+    read_ranker,
+    write_ranker,
 )
 from statgraph.retrieval.signals.signal import QuestionBatch
 from statgraph.runs import parts
 from statgraph.runs.kind import kind_of
 from statgraph.runs.own_corpus import own_corpus
 from statgraph.runs.run import RunFolder
-from statgraph.systems import calibrating, dense, ensemble, learning
+from statgraph.systems import calibrating, ensemble
 from statgraph.systems.job import Job, TrainingOptions
-from statgraph.systems.learning import FACTORS, read_leads
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 from statgraph.systems.updating.editing import edit_run
@@ -40,7 +39,7 @@ QUESTION = "Who taxes my bridges?"
 def settings(quick_settings, quick_backbone):
     own = [text for text in quick_settings if not text.startswith("encoder.backbone")]
     members = f"ensemble.members=qabisar@{quick_backbone},zero-shot@{quick_backbone}"
-    return (*own, members, "ranker.trees=20", "ranker.leaf_size=1")
+    return (*own, members)
 
 
 @pytest.fixture(scope="module")
@@ -77,12 +76,14 @@ def test_an_ensemble_is_trained_measured_and_searched(trained, town_corpus):
     assert "| an ensemble: " in card
     assert "BM25, no vectors" not in card
     assert [line.partition(" ")[0] for line in said[-3:]] == ["ranker", "probabilities", "dev"]
+    assert said[-3].startswith("ranker weights learnt from 4 dev questions: ")
+    assert learnt_from(run) == "dev"
     found = Retriever.load(run.folder).search(QUESTION, k=16)
     assert sorted(hit.article_id for hit in found) == sorted(town_corpus.article_rows)
     assert found[0].article_id.startswith("bridges")
 
 
-def test_what_learnt_trees_contributed_adds_up_too(trained):
+def test_what_contributed_adds_up_to_the_score(trained):
     run, _ = trained
     retriever = Retriever.load(run.folder)
     found = retriever.search(QUESTION, k=16)
@@ -105,7 +106,7 @@ def test_with_few_dev_questions_the_default_calibrates_and_cosines_are_of_this_l
 
 def test_with_enough_dev_questions_the_calibration_is_fitted_on_them(train, monkeypatch):
     monkeypatch.setattr(calibrating, "_ENOUGH", 4)
-    run = train(None, "ranker.kind=fixed")
+    run = train(None, "ranker.learnt=false")
     assert Calibration.read(run.calibration).fitted_on == "4 dev questions"
 
 
@@ -132,76 +133,11 @@ def test_a_killed_training_goes_on(train, trained, tmp_path, town_corpus, settin
     assert hits(again) == hits(run)
 
 
-def test_cross_fit_learns_from_training_questions(train):
-    said = []
-    run = train(None, "ranker.learn_from=cross-fit", "ranker.folds=2", announce=said.append)
-    assert "8 training questions" in said[-3]
-    assert learnt_from(run) == ("train" if run.trees.is_file() else None)
-    assert not list(run.folder.glob("fold-*"))
-    assert [step["name"] for step in run.steps].count("signals") == 1  # a fold's are part of the ranker's time
-
-
-@pytest.mark.parametrize("learn_from", ["dev", "cross-fit"])
-@pytest.mark.parametrize("loses", [True, False])
-def test_three_stay_first_where_dev_loses_first_hits(train, monkeypatch, learn_from, loses):
-    asked = []
-
-    def learnt(candidates, labels, fixed, config, measure, *, groups, seed):
-        ranker = with_trees(candidates, labels, fixed, config, 20, seed=seed)
-        return Learning(ranker, 20, [ranker.scores(each) for each in candidates], (1.0, 0.5))
-
-    def found_out(corpus, whole, questions, candidates, scores):
-        asked.append([{question.split for question in questions}, len(candidates), len(scores)])
-        return loses
-
-    monkeypatch.setattr(learning, "learn", learnt)
-    monkeypatch.setattr(learning, "_loses_first_hits", found_out)
-    monkeypatch.setattr(
-        learning, "keeping_first", lambda learning, *_: replace(learning, ranker=learning.ranker.keeping_first())
-    )
-    run = train(None, f"ranker.learn_from={learn_from}", "ranker.folds=2")
-    assert asked == [[{"dev"}, 4, 4]]
-    assert trees_entries(run)["keeps_first"] is loses
-
-
-def test_folds_stay_until_the_trees_are_written(tmp_path, town_corpus, settings, monkeypatch):
-    config = resolve_config("ensemble", (*settings, "ranker.learn_from=cross-fit", "ranker.folds=2"))
-
-    def killed(*arguments, **options):
-        raise KeyboardInterrupt
-
-    with_graph = []
-    with monkeypatch.context() as patch:
-        patch.setattr(learning, "learn", killed)
-        patch.setattr(dense, "add_query_graph", lambda folder: with_graph.append(folder.relative_to(tmp_path / "run")))
-        with pytest.raises(KeyboardInterrupt):
-            train_run(town_corpus, config, tmp_path / "run")
-    assert {folder.parts[0] for folder in with_graph} == {"members"}  # what a fold trains answers no single question
-    members = sorted((tmp_path / "run").glob("fold-*/members/qabisar*/manifest.json"))
-    trained_at = [path.stat().st_mtime_ns for path in members]
-    assert len(members) == 2
-    assert not [path for path in members if (path.parent / parts.REPORT).exists()]
-    for path in members:  # its epochs are those that the whole member kept by dev, which it does not look at
-        (whole,) = (tmp_path / "run" / "members").glob("qabisar*")
-        own, of_whole = (MetricsLog(folder / parts.METRICS).records() for folder in (path.parent, whole))
-        assert {record["stage"]: record["epoch"] for record in own} == chosen_epochs(of_whole, "quality")
-        assert [record for record in of_whole if "quality" in record]
-        assert not [record for record in own if "quality" in record]
-
-    seen = []
-    monkeypatch.setattr(
-        learning, "learn", lambda *a, **o: (seen.extend(p.stat().st_mtime_ns for p in members), killed())
-    )
-    with pytest.raises(KeyboardInterrupt):
-        train_run(town_corpus, config, tmp_path / "run", TrainingOptions(resume=True))
-    assert seen == trained_at
-
-
 def test_without_questions_nothing_learns_from_them(train, town_corpus, settings, quick_backbone):
     bare = replace(town_corpus, questions=())
     run = train(bare)
     assert run.config.ensemble.members == (f"zero-shot@{quick_backbone}",)
-    assert not run.trees.exists()
+    assert learnt_from(run) is None
     alone = train(bare, f"ensemble.members=qabisar@{quick_backbone}")
     assert alone.config.ensemble.members == (f"structure@{quick_backbone}",)
     assert len(Retriever.load(alone.folder).search(QUESTION)) == 10
@@ -219,18 +155,23 @@ def test_with_few_questions_no_transformer_is_trained_unless_it_is_named(town_co
     assert kind_of(config).for_corpus(config, many) is config
 
 
-def test_an_update_remembers_what_the_trees_have_learnt_from(train, tmp_path, town_corpus):
-    run = train(None, "ranker.kind=fixed", "ensemble.members=none")
-    assert learnt_from(run) is None
-    run.trees.touch()
-    entries = {"learnt_from": "dev", "keeps_first": True}
-    ensemble.write_trees_entries(run, entries)
-    assert (learnt_from(run), trees_entries(run)) == ("dev", entries)
+def test_an_update_keeps_the_weights(train, tmp_path, town_corpus):
+    run = train(None, "ensemble.members=none")
+    before = read_ranker(run)
+    other = replace(before.ranker, signals={**before.ranker.signals, "bm25": 0.125})
+    write_ranker(run, other, n_learnt_from=7, wholes=before.wholes)
     amended = replace(town_corpus.articles[0], text="Lamps are free.")
     update_run(
         run.folder, replace(town_corpus, articles=(amended, *town_corpus.articles[1:])), out=tmp_path / "updated"
     )
-    assert trees_entries(RunFolder.read(tmp_path / "updated")) == entries
+    assert read_ranker(RunFolder.read(tmp_path / "updated")) == replace(before, ranker=other, n_learnt_from=7)
+
+
+def test_weights_are_not_learnt_where_they_are_not_to_be(train):
+    said = []
+    run = train(None, "ensemble.members=none", "ranker.learnt=false", announce=said.append)
+    assert learnt_from(run) is None
+    assert not any(line.startswith("ranker") for line in said)
 
 
 def test_an_untrained_transformer_compares_word_by_word_after_an_update_too(
@@ -239,7 +180,7 @@ def test_an_untrained_transformer_compares_word_by_word_after_an_update_too(
     steps = []
     members = f"ensemble.members=zero-shot@{quick_transformer}"
     short = "ensemble.settings=encoder.chunk_tokens=32,encoder.max_tokens=32"
-    run = train(None, members, short, "ranker.kind=fixed", progress=steps.append)
+    run = train(None, members, short, "ranker.learnt=false", progress=steps.append)
     assert [(step.done, step.total) for step in steps if step.name == "reading articles word by word"] == [(16, 16)]
     retriever = Retriever.load(run.folder, device="cpu")
     found = retriever.search(QUESTION, k=16)
@@ -253,7 +194,7 @@ def test_an_untrained_transformer_compares_word_by_word_after_an_update_too(
     assert centre.question.any()
     assert centre.token.any()
     assert np.array_equal(centre.question, updated.question)
-    uncentred = train(None, members, short, "ranker.kind=fixed", "ensemble.centring=0")
+    uncentred = train(None, members, short, "ranker.learnt=false", "ensemble.centring=0")
     assert next(member_signals(uncentred, device="cpu")).centre.question == 0
     assert read_ensemble(uncentred, 16, device="cpu")
     (run.signals / "centres.npz").unlink()
@@ -269,7 +210,7 @@ def test_what_needs_one_encoder_names_the_members_if_there_are_any(train, traine
     with pytest.raises(RunError, match=f"an ensemble; name one of its members with run {run.members}/NAME"):
         run.require_vectors()
     with pytest.raises(RunError, match="without members, which has no vectors or encoders; name a run of another"):
-        train(None, "ranker.kind=fixed", "ensemble.members=none").require_vectors()
+        train(None, "ranker.learnt=false", "ensemble.members=none").require_vectors()
 
 
 @pytest.mark.parametrize("n_articles", [1, 16])
@@ -288,7 +229,7 @@ def test_the_smallest_laws_are_ranked_and_explained(train, town_corpus, quick_ba
         retriever = Retriever.load(train(tiny, f"ensemble.members={members}").folder)
         question = "Lamps allowed?"
         found = retriever.search(question)
-        assert (found[0].article_id, found[0].score >= 1) == ("lamps1", True)
+        assert (found[0].article_id, found[0].score > 0) == ("lamps1", True)
         assert not any(why.note for why in retriever.explain(question, found))
 
 
@@ -303,18 +244,13 @@ def guided(town_corpus):
 
 
 def test_a_final_run_knows_every_question_and_its_texts(train, guided):
-    run = train(guided, "ranker.learn_from=dev", "ranker.kind=lambdamart", "ranker.trees=20")
+    run = train(guided)
     said = []
     config = RunFolder.read(run.folder).config
     folder = run.folder.parent / "final"
     final = train_run(guided, config, folder, TrainingOptions(final=run, announce=said.append))
     assert RunFolder.read(folder) == final
-    assert final.trees.read_bytes() == run.trees.read_bytes()
-    assert said == [f"ranker with the trees of {run.folder}"]
-    assert trees_entries(final) == trees_entries(run)
-    for keeps_first in (True, False):
-        ensemble.write_trees_entries(final, {"keeps_first": keeps_first})
-        assert read_ensemble(final, len(guided.articles)).ranker.keeps_first == keeps_first
+    assert "citing" not in read_ranker(run).ranker.signals or said == [f"ranker with the weights of {run.folder}"]
     assert final.data["questions"] == {"train": 16, "dev": 0, "test": 0}
     assert not (folder / parts.REPORT).exists()
 
@@ -349,7 +285,7 @@ def signal_scores(run, name, question):
 
 
 def test_an_updated_ensemble_is_the_rebuilt_one(train, tmp_path, town_corpus):
-    fixed = "ranker.kind=fixed"
+    fixed = "ranker.learnt=false"
     run = train(None, fixed, "ensemble.members=none")
     amended = replace(town_corpus.articles[10], text="Bridges are closed to carts by night.")
     articles = (*town_corpus.articles[:10], amended, *town_corpus.articles[11:-1])
@@ -384,23 +320,12 @@ def test_damage_is_refused(trained, tmp_path, name):
         Retriever.load(copy)
 
 
-def test_a_signal_that_is_better_alone_leads(train, trained, monkeypatch):
-    monkeypatch.setattr("statgraph.systems.ensemble.ENOUGH_TO_LEAD", 2)
-    said = []
-    run = train(announce=said.append)
-    ((name, factor),) = read_leads(run).items()
-    assert factor in FACTORS
-    assert any(line.startswith(f"{name} leads, with {factor:.0f} times its weight") for line in said)
-    led, plain = (artifacts.read_json(each.ranker)["weights"] for each in (run, trained[0]))
-    assert led == pytest.approx(plain | {name: factor * plain[name]}, abs=1e-3)
-
-
 def test_a_question_of_another_split_gives_no_signal(train, town_corpus):
     """A dev question's labels reach neither the votes nor the members."""
     told = Question("dev-lamps", "What do I pay for my lamps?", "dev", ("wells1",))
     questions = tuple(told if q.question_id == "dev-lamps" else q for q in town_corpus.questions)
-    other = train(replace(town_corpus, questions=questions), "ranker.kind=fixed", "stage2.epochs=1")
-    same = train(town_corpus, "ranker.kind=fixed", "stage2.epochs=1")
+    other = train(replace(town_corpus, questions=questions), "ranker.learnt=false", "stage2.epochs=1")
+    same = train(town_corpus, "ranker.learnt=false", "stage2.epochs=1")
     assert hits(other) == hits(same)
 
 

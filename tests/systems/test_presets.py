@@ -173,11 +173,11 @@ def test_a_fault_in_a_preset_names_its_file(own_presets):
 
 
 def test_an_ensemble_passes_on_what_its_members_are_trained_with():
-    config = resolve_config("ensemble", ["device=cpu", "seed=3", "stage2.epochs=1", "ranker.trees=40"])
+    config = resolve_config("ensemble", ["device=cpu", "seed=3", "stage2.epochs=1", "ranker.read=40"])
     assert config.ensemble.settings == ("stage2.citing=2", "stage2.epochs=1")
     member = member_config(config, "qabisar@embedded:static")
     assert (member.seed, member.device, member.stage2.epochs, member.encoder.backbone) == (3, "cpu", 1, EMBEDDED_STATIC)
-    assert member.ranker.trees == RunConfig().ranker.trees
+    assert member.ranker.read == RunConfig().ranker.read
 
 
 @pytest.mark.parametrize(

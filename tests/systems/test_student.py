@@ -20,7 +20,8 @@ from statgraph.systems.updating.update import update_run
 def teacher(tmp_path_factory, town_corpus, quick_settings, quick_backbone):
     own = [text for text in quick_settings if not text.startswith("encoder.backbone")]
     config = resolve_config(
-        "ensemble", (*own, f"ensemble.members=qabisar@{quick_backbone},zero-shot@{quick_backbone}", "ranker.kind=fixed")
+        "ensemble",
+        (*own, f"ensemble.members=qabisar@{quick_backbone},zero-shot@{quick_backbone}", "ranker.learnt=false"),
     )
     return train_run(town_corpus, config, tmp_path_factory.mktemp("teacher") / "run")
 

@@ -49,7 +49,7 @@ class Done:
 
 def preload() -> None:
     """Load what the commands need."""
-    for name in (*(f"statgraph.cli.{name}" for name in _COMMANDS), *_LIBRARY, "lightgbm", "sentence_transformers"):
+    for name in (*(f"statgraph.cli.{name}" for name in _COMMANDS), *_LIBRARY, "sentence_transformers"):
         importlib.import_module(name)
     load_dgl()
 

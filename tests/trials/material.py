@@ -20,7 +20,6 @@ from tests.trials.child import command
 WIDTH = 16
 STAGES = [f"{stage}.{value}" for stage in ("stage1", "stage2") for value in ("min_epoch_steps=0", "batch_size=16")]
 SHORT = ("stage1.epochs=2", "stage2.epochs=2", "gnn.heads=2")
-FEW_TREES = ("ranker.learn_from=cross-fit", "ranker.folds=2", "ranker.trees=20", "ranker.leaf_size=1")
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ class Material:
     def training(self, system: str, corpus: Path, *settings: str) -> list[str]:
         """Return the arguments of a short training, without the run's folder."""
         own = (f"encoder.backbone={self.backbone}",) if system != "ensemble" else (
-            f"ensemble.members=qabisar@{self.backbone},zero-shot@{self.backbone}", *FEW_TREES,
+            f"ensemble.members=qabisar@{self.backbone},zero-shot@{self.backbone}",
         )  # fmt: skip
         values = () if system == "bm25" else (*own, *STAGES, *SHORT, *settings)
         chosen = [word for value in values for word in ("--set", value)]

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.retrieval.ranking.features import Features
+from statgraph.retrieval.ranking.candidates import Candidates
 from statgraph.retrieval.signals.citation import CitationSignal
 
 QUESTION_EVIDENCE = ("coverage", "nearest")
@@ -25,7 +25,7 @@ class Evidence:
     Attributes:
         question: (2,) float64, as `QUESTION_EVIDENCE`: the share of its terms that the law's texts have, by rarity; the
             cosine of the nearest article. Both are unscaled: low for small talk and for letters at random.
-        hits: (hits, 6) float64, as `HIT_EVIDENCE`: the ranker's score, by the weights of the signals; how far it is
+        hits: (hits, 6) float64, as `HIT_EVIDENCE`: the ranker's score; how far it is
             above the mean of the next five, and below the best; log(1 + hits before it); the share of the signals with
             it among their first ten; its own cosine.
         named: (hits,) float64: 1 for an article that the question names by its number, 1/2, 1/3 ... for others of that
@@ -37,23 +37,21 @@ class Evidence:
     named: np.ndarray
 
 
-def evidence(candidates: Features, scores: np.ndarray, *, coverage: float, dense: str, unit: float) -> Evidence:
+def evidence(candidates: Candidates, scores: np.ndarray, *, coverage: float, dense: str) -> Evidence:
     """Return the evidence of all candidates, by score.
 
     Args:
-        candidates: the features of a question's candidates.
+        candidates: those of a question.
         scores: (candidates,) of the ranker.
         coverage: of the question's terms by the law's texts, as `BM25.coverage` has it.
         dense: the name of the signal whose scores are cosines.
-        unit: what scores are measured in.
     """
     order = np.argsort(-scores, kind="stable")
-    signals = [name for name, aspect in candidates.names if aspect == "score"]
-    raw = np.stack([candidates.column(name, "score")[order] for name in signals])  # (signals, candidates)
+    signals, raw = candidates.signals, candidates.raw[:, order]  # (signals, candidates)
     cosines = raw[signals.index(dense)].astype(np.float64)
     tenth = -np.sort(-raw, axis=1)[:, min(_TOP, raw.shape[1]) - 1] if raw.size else np.zeros(len(raw))
     agree = (raw > 0) & (raw >= tenth[:, None])
-    ranked = scores[order].astype(np.float64) / unit
+    ranked = scores[order].astype(np.float64)
     places = np.arange(len(ranked))
     sums = np.concatenate([[0.0], np.cumsum(ranked)])
     last = np.minimum(places + 1 + _FOLLOWING, len(ranked))

@@ -1,9 +1,8 @@
-"""Several signals as one ranking: candidates, features, and a ranker over them."""
+"""Several signals as one ranking: their candidates, and the weighted sum that orders these."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
 
 import numpy as np
 
@@ -11,28 +10,11 @@ from statgraph.law.allowed_rows import AllowedRows
 from statgraph.law.query import Judged, Ranked
 from statgraph.law.structure import Structure
 from statgraph.retrieval.ranking.calibration import Calibration, Evidence, evidence
-from statgraph.retrieval.ranking.features import Features, candidate_features, feature_names, scale_depth
-from statgraph.retrieval.ranking.fixed import FixedRanker
+from statgraph.retrieval.ranking.candidates import Candidates, candidates_of, scale_depth
 from statgraph.retrieval.ranking.long_questions import QuestionParts, long_proposal, question_batch
 from statgraph.retrieval.ranking.reader import Reader
-from statgraph.retrieval.signals.citation import CitationSignal
+from statgraph.retrieval.ranking.weighted_sum import WeightedSum
 from statgraph.retrieval.signals.signal import ZERO_SHOT, Proposal, Signal, text_bm25
-
-FINALISTS = 800  # what a learnt ranker reorders: it learns from as many, and knows nothing of what lies far below
-
-
-class CandidateRanker(Protocol):
-    """Scores the candidates of a question."""
-
-    kind: str
-    keeps_first: bool
-
-    def scores(self, candidates: Features) -> np.ndarray:
-        """Return the score of each candidate, (candidates,) float32; higher is better."""
-
-    def contributions(self, candidates: Features) -> np.ndarray:
-        """Return what each feature adds to the score and, last, what every candidate is given, (candidates,
-        features + 1) float32: they add up to the score but for what `keeps_first` adds."""
 
 
 class Ensemble:
@@ -41,9 +23,7 @@ class Ensemble:
     Args:
         signals: at least one.
         structure: of the law.
-        fixed: the ranker that chooses the finalists, and ranks them too unless `ranker` is replaced by one that has
-            learnt from `features`.
-        weights: of the signals in the sum that ranks the candidates.
+        ranker: with a weight for each signal, in their order.
         depth: how many articles each signal proposes.
         near: for how many of the best the surroundings are candidates too.
         wholes: whether the signals that learn have learnt from long questions: these then read a long one as a whole,
@@ -56,34 +36,26 @@ class Ensemble:
         self,
         signals: Sequence[Signal],
         structure: Structure,
-        fixed: FixedRanker,
+        ranker: WeightedSum,
         *,
-        weights: Sequence[float],
         depth: int,
         near: int,
         wholes: bool = False,
     ):
         self.signals = tuple(signals)
         self.structure = structure
-        self.fixed = fixed
-        self.ranker: CandidateRanker = fixed
+        self.ranker = ranker
         self.reader: Reader | None = None
         self.calibration: Calibration | None = None
         self.wholes = wholes
-        self._depth = depth
-        self._near = near
-        self._weights = np.asarray(weights, dtype=np.float32)
+        self.depth = depth
+        self.near = near
         self.by_sentence = True  # whether a long question is read by sentence at all
         self._zero_shot = next((place for place, signal in enumerate(signals) if signal.kind == ZERO_SHOT), None)
         self._bm25 = text_bm25(signals)
         dense = [signal for signal in signals if signal.encoder is not None]
         # The untrained encoder's cosines first: they know nothing of the training questions.
         self._dense = min(dense, key=lambda signal: signal.kind != ZERO_SHOT).name if dense else None
-
-    @property
-    def feature_names(self) -> tuple[tuple[str, str], ...]:
-        """Return what the columns of the features are."""
-        return feature_names([signal.name for signal in self.signals])
 
     @property
     def by_words(self) -> bool:
@@ -94,51 +66,44 @@ class Ensemble:
         """Return the best `k` articles for each question, ties by row."""
         ranked = []
         for question, candidates in zip(questions, self.candidates(questions, k, allowed), strict=True):
-            finalists = self.finalists(candidates, k)
-            ranked_by, added_by_reader = self.scores(question, finalists)
+            ranked_by, added_by_reader = self.scores(question, candidates)
             scores = ranked_by + added_by_reader
             best = np.argsort(-scores, kind="stable")[:k]
-            ranking = Ranked(finalists.rows[best], scores[best].astype(np.float32))
+            ranking = Ranked(candidates.rows[best], scores[best].astype(np.float32))
             if self.calibration is not None:
-                probabilities = self.calibration.probabilities(self.evidence(question, finalists, scores))
+                probabilities = self.calibration.probabilities(self.evidence(question, candidates, scores))
                 ranking = Judged.of(ranking, probabilities[:k])
             ranked.append(ranking)
         return ranked
 
-    def scores(self, question: str, finalists: Features) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ranker's scores of a question's finalists and what the reader adds to them, both (finalists,)."""
-        scores = self.ranker.scores(finalists)
+    def scores(self, question: str, candidates: Candidates) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ranker's scores of a question's candidates and what the reader adds, both (candidates,)."""
+        scores = self.ranker.scores(candidates)
         none = np.zeros_like(scores)
-        return scores, none if self.reader is None else self.reader.amounts(question, finalists.rows, scores)
+        return scores, none if self.reader is None else self.reader.amounts(question, candidates.rows, scores)
 
     @property
     def has_evidence(self) -> bool:
         """Return whether its signals have what a probability is computed from: BM25 and vectors."""
         return self._bm25 is not None and self._dense is not None
 
-    def evidence(self, question: str, candidates: Features, scores: np.ndarray) -> Evidence:
+    def evidence(self, question: str, candidates: Candidates, scores: np.ndarray) -> Evidence:
         """Return what a calibration judges the candidates of a question by, best first; where `has_evidence`."""
         assert self._bm25 is not None
         assert self._dense is not None
-        unit = float(self._weights[[signal.kind != CitationSignal.kind for signal in self.signals]].sum())
-        return evidence(candidates, scores, coverage=self._bm25.coverage(question), dense=self._dense, unit=unit)
-
-    def features(self, questions: Sequence[str], k: int = 1, allowed: AllowedRows | None = None) -> Iterator[Features]:
-        """Yield the features of each question's finalists."""
-        for candidates in self.candidates(questions, k, allowed):
-            yield self.finalists(candidates, k)
+        return evidence(candidates, scores, coverage=self._bm25.coverage(question), dense=self._dense)
 
     def candidates(
         self, questions: Sequence[str], k: int = 1, allowed: AllowedRows | None = None
-    ) -> Iterator[Features]:
-        """Yield the features of all candidates of each question."""
+    ) -> Iterator[Candidates]:
+        """Yield the candidates of each question, `k` at least where the law has so many."""
         batch, all_parts = question_batch(questions, self._bm25, by_sentence=self.by_sentence, wholes=self.wholes)
-        depth = max(k, self._depth)
+        depth = max(k, self.depth)
         by_signal = [signal.propose(batch, depth, allowed) for signal in self.signals]
-        names = [signal.name for signal in self.signals]
+        names, weights = [signal.name for signal in self.signals], self.ranker.signal_weights
         for parts in all_parts:
             proposals = self._question_proposals(parts, by_signal, depth)
-            yield candidate_features(proposals, names, self._weights, self.structure, near=self._near, allowed=allowed)
+            yield candidates_of(proposals, names, weights, self.structure, near=self.near, allowed=allowed)
 
     def _question_proposals(
         self, parts: QuestionParts, by_signal: Sequence[Sequence[Proposal]], k: int
@@ -161,7 +126,3 @@ class Ensemble:
                 proposal = long_proposal(proposal, sentences, weights, k=k, scale_depth=depth)
             proposals.append(proposal)
         return proposals
-
-    def finalists(self, candidates: Features, k: int = 1) -> Features:
-        """Return the best of the candidates by the fixed ranker: `k` at least where the law has so many."""
-        return candidates.best(self.fixed.scores(candidates), max(k, FINALISTS))

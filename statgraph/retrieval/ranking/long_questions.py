@@ -11,7 +11,7 @@ import numpy as np
 from statgraph.law.query import Ranked
 from statgraph.retrieval.lexical.bm25 import BM25
 from statgraph.retrieval.lexical.sentences import question_sentences
-from statgraph.retrieval.ranking.features import Scale, united
+from statgraph.retrieval.ranking.candidates import Scale, united
 from statgraph.retrieval.signals.signal import Proposal, QuestionBatch
 
 _MIN_LENGTH = 240  # characters of a long question
@@ -138,8 +138,7 @@ def long_proposal(
     whole_scores, by_sentence = whole.scores(rows), sentence_scores(rows)
     best_sentence = np.sort(by_sentence.max(axis=0))[::-1]
     whole_scale, *sentence_scales, best_scale = (
-        Scale.of(falling, scale_depth, whole.floor)
-        for falling in (*(ranked.scores for ranked in proposed), best_sentence)
+        Scale.of(falling, scale_depth, whole) for falling in (*(ranked.scores for ranked in proposed), best_sentence)
     )
     whole_weight = _WHOLE * (1 - float(weights.max()))
 
@@ -157,4 +156,5 @@ def long_proposal(
         floor = float(joined(np.full(1, floor), np.full((len(sentences), 1), floor))[0])
     candidate_scores = joined(whole_scores, by_sentence)
     order = np.argsort(-candidate_scores, kind="stable")[:k]
-    return Proposal(Ranked(rows[order].astype(np.int64), candidate_scores[order]), scores, floor, confidence)
+    candidates = Ranked(rows[order].astype(np.int64), candidate_scores[order])
+    return replace(whole, candidates=candidates, scores=scores, floor=floor, confidence=confidence)

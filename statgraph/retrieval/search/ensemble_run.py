@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+import numpy as np
 
 from statgraph import artifacts
 from statgraph.encoders.inference.query_encoder import read_query_encoders
@@ -15,17 +17,27 @@ from statgraph.registry import SIGNALS
 from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.retrieval.ranking.calibration import Calibration
 from statgraph.retrieval.ranking.ensemble import Ensemble
-from statgraph.retrieval.ranking.fixed import FixedRanker
-from statgraph.retrieval.ranking.learnt import LambdaMartRanker
+from statgraph.retrieval.ranking.weighted_sum import AROUND, WeightedSum
 from statgraph.retrieval.search.ranker import question_reader
 from statgraph.retrieval.signals.centring import CENTRES, read_centre
 from statgraph.retrieval.signals.dense import DenseSignal
 from statgraph.retrieval.signals.signal import ZERO_SHOT, Signal, text_bm25
 from statgraph.runs.run import RunFolder
 
-# Entries of the ranker's file: whether most training questions were long; the split that the trees learnt from, and
-# whether they leave the fixed ranker's best first.
-WHOLES, LEARNT_FROM, KEEPS_FIRST = "wholes", "learnt_from", "keeps_first"
+
+@dataclass(frozen=True)
+class SavedRanker:
+    """What a run's ranker file says.
+
+    Attributes:
+        ranker: the sum.
+        n_learnt_from: of how many dev questions its weights have learnt.
+        wholes: whether most training questions were long.
+    """
+
+    ranker: WeightedSum
+    n_learnt_from: int
+    wholes: bool
 
 
 def member_folders(run: RunFolder) -> dict[str, Path]:
@@ -48,21 +60,30 @@ def member_signals(run: RunFolder, *, device: str = "auto", precision: str = "fl
 
 
 def learnt_from(run: RunFolder) -> str | None:
-    """Return the split whose questions a run's trees have learnt from; None where it has no trees."""
-    split: str | None = (trees_entries(run) or {}).get(LEARNT_FROM)
-    return split
+    """Return the split whose questions a run's weights have learnt from; None where they are the prior's."""
+    return "dev" if read_ranker(run).n_learnt_from else None
 
 
-def trees_entries(run: RunFolder) -> Mapping[str, Any] | None:
-    """Return what the ranker's file says of a run's trees; None where it has no trees.
+def read_ranker(run: RunFolder) -> SavedRanker:
+    """Return what `write_ranker` saved.
 
     Raises:
-        RunError: if the ranker's file is missing or damaged.
+        RunError: if it is missing or damaged.
     """
-    entries = ranker_entries(run.ranker)
-    if LEARNT_FROM not in entries or not run.trees.is_file():
-        return None
-    return {name: entries[name] for name in (LEARNT_FROM, KEEPS_FIRST) if name in entries}
+    with artifacts.reading(run.ranker):
+        saved = artifacts.read_object(run.ranker)
+        signals, around = (
+            {str(name): float(weight) for name, weight in saved[part].items()} for part in ("signals", "around")
+        )
+        if not np.isfinite([*signals.values(), *around.values()]).all() or set(around) != set(AROUND):
+            raise ValueError("other weights than those of a sum")
+        return SavedRanker(WeightedSum(signals, around), int(saved["n_learnt_from"]), saved["wholes"] is True)
+
+
+def write_ranker(run: RunFolder, ranker: WeightedSum, *, n_learnt_from: int, wholes: bool) -> None:
+    """Write the weights of a run's sum, and what `SavedRanker` says of them."""
+    entry = {"signals": dict(ranker.signals), "around": dict(ranker.around)}
+    artifacts.write_json(run.ranker, {**entry, "n_learnt_from": n_learnt_from, "wholes": wholes})
 
 
 def read_ensemble(run: RunFolder, n_articles: int, *, device: str = "auto", precision: str = "float32") -> Ensemble:
@@ -82,20 +103,19 @@ def read_ensemble(run: RunFolder, n_articles: int, *, device: str = "auto", prec
             raise damaged_run(
                 f"{run.folder}: signal {signal.name} is of {signal.n_articles} articles, the run of {n_articles}"
             )
-    weights, entries = _weights(run.ranker, signals), ranker_entries(run.ranker)
+    saved, names = read_ranker(run), [signal.name for signal in signals]
+    if list(saved.ranker.signals) != names:
+        raise damaged_run(
+            f"{run.ranker}: weights of {', '.join(saved.ranker.signals)} where the run has {', '.join(names)}"
+        )
     ensemble = Ensemble(
         signals,
         Structure.read(run.structure, n_articles),
-        FixedRanker(weights),
-        weights=list(weights.values()),
+        saved.ranker,
         depth=run.config.ensemble.depth,
         near=run.config.ensemble.near,
-        wholes=entries.get(WHOLES) is True,
+        wholes=saved.wholes,
     )
-    if run.trees.is_file():
-        ensemble.ranker = LambdaMartRanker.read(
-            run.trees, ensemble.fixed, len(ensemble.feature_names), keeps_first=entries.get(KEEPS_FIRST) is True
-        )
     if run.calibration.is_file() and ensemble.has_evidence:
         ensemble.calibration = Calibration.read(run.calibration)
     return ensemble
@@ -117,17 +137,3 @@ def other_signals(run: RunFolder, members: Sequence[DenseSignal]) -> list[Signal
         if signal.bm25 is not None:
             signal.bm25.reader = reader
     return signals
-
-
-def ranker_entries(path: Path) -> Mapping[str, Any]:
-    """Return what a run's ranker file says: the fixed weights, and what its trees have learnt from."""
-    return artifacts.read_object(path)
-
-
-def _weights(path: Path, signals: Sequence[Signal]) -> Mapping[str, float]:
-    with artifacts.reading(path):
-        weights = {name: float(weight) for name, weight in ranker_entries(path)["weights"].items()}
-    names = [signal.name for signal in signals]
-    if list(weights) != names:
-        raise damaged_run(f"{path}: weights of {', '.join(weights)} where the run has {', '.join(names)}")
-    return weights

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from statgraph.artifacts import reading
 from statgraph.errors import UsageError, unknown_name
-from statgraph.evaluation.metrics import DEPTH, QuestionMetrics, question_metrics
+from statgraph.evaluation.metrics import DEPTH, QuestionMetrics, article_means, question_metrics
 from statgraph.evaluation.report import Report, evaluation_report
 from statgraph.evaluation.significance import MetricComparison, compare_metrics
 from statgraph.evaluation.strata import strata_masks
 from statgraph.law.query import Ranks
 from statgraph.law.records import MAIN_SET, SPLITS, Corpus, Question
+from statgraph.law.topics import nearness
 from statgraph.retrieval.search.retriever import Retriever
 
 SAVED_DECIMALS = 6
@@ -23,11 +24,13 @@ SAVED_DECIMALS = 6
 
 @dataclass(frozen=True)
 class SplitMetrics:
-    """Each metric of every question of a split, and the strata: `masks[name]` is (questions,) bool."""
+    """Each metric of every question of a split, the strata (`masks[name]` is (questions,) bool), and `article_means`,
+    which are not saved."""
 
     question_ids: tuple[str, ...]
     metrics: QuestionMetrics
     masks: Mapping[str, np.ndarray]
+    by_article: Mapping[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, object]:
         """Return JSON values: metrics rounded to `SAVED_DECIMALS`, strata as lists of question ids."""
@@ -99,8 +102,21 @@ def split_metrics(retriever: Ranks, corpus: Corpus, split: str, question_set: st
     labels = corpus.label_rows(questions)
     rankings = [ranked.rows for ranked in retriever.rank([question.text for question in questions], DEPTH)]
     metrics = question_metrics(rankings, labels, len(corpus.articles))
-    masks = strata_masks(questions, labels, corpus.articles, corpus.label_rows(corpus.split("train")))
-    return SplitMetrics(tuple(question.question_id for question in questions), metrics, masks)
+    training_rows = corpus.label_rows(corpus.split("train"))
+    masks = strata_masks(questions, labels, corpus.articles, training_rows, _like_training(corpus, questions))
+    question_ids = tuple(question.question_id for question in questions)
+    return SplitMetrics(question_ids, metrics, masks, article_means(rankings, labels))
+
+
+def _like_training(corpus: Corpus, questions: Sequence[Question]) -> np.ndarray | None:
+    """Return which questions have words as near to those of a training question as half of the dev questions have,
+    (questions,) bool; None where there is no training or no dev question."""
+    dev, train = ([question.text for question in corpus.split(split)] for split in ("dev", "train"))
+    if not dev or not train:
+        return None
+    cosines = nearness([*dev, *(question.text for question in questions)], train)
+    like: np.ndarray = cosines[len(dev) :] >= np.median(cosines[: len(dev)])
+    return like
 
 
 def compared_reports(
@@ -121,4 +137,11 @@ def evaluate_split(retriever: Ranks, corpus: Corpus, split: str, *, rng: np.rand
 
 
 def _report(measured: SplitMetrics, corpus: Corpus, split: str, rng: np.random.Generator) -> Report:
-    return evaluation_report(measured.metrics, measured.masks, split=split, n_articles=len(corpus.articles), rng=rng)
+    return evaluation_report(
+        measured.metrics,
+        measured.masks,
+        split=split,
+        n_articles=len(corpus.articles),
+        by_article=measured.by_article,
+        rng=rng,
+    )

@@ -12,18 +12,13 @@ LONGEST_TITLE = 90
 # What contributes beside the signals.
 _SOURCES = {
     "section": "best under its heading",
-    "parent": "best under its higher heading",
     "cited_by": "articles that cite it",
     "cites": "articles that it cites",
-    "article": "the article itself: length, place, how often it is cited",
-    "all": "how it stands on all counts together",
     "reader": "the reader, question and article read together",
-    "base": "starting value, the same for every article",
 }
 # Where another article lends it.
 _LENT = {
     "section": "under the same heading as {title}",
-    "parent": "under the same higher heading as {title}",
     "cited_by": "cited by {title}",
     "cites": "cites {title}",
 }
@@ -45,11 +40,10 @@ def explanation_lines(explanation: Explanation, labels: Mapping[str, str] = Mapp
 
 
 def _contribution_lines(explanation: Explanation, labels: Mapping[str, str]) -> list[str]:
-    own = [part for part in explanation.contributions if part.source != "base"]
-    base = [part for part in explanation.contributions if part.source == "base"]
-    lines = [(part.amount, _contributed(part, explanation.article_id, labels)) for part in (*own[:MOST_SHOWN], *base)]
-    if rest := own[MOST_SHOWN:]:
-        lines.insert(MOST_SHOWN, (sum(part.amount for part in rest), _others(rest)))
+    parts = explanation.contributions
+    lines = [(part.amount, _contributed(part, explanation.article_id, labels)) for part in parts[:MOST_SHOWN]]
+    if rest := parts[MOST_SHOWN:]:
+        lines.append((sum(part.amount for part in rest), _others(rest)))
     return [f"score {explanation.score:.3f}, the sum of:", *(f"  {amount:+7.3f}  {words}" for amount, words in lines)]
 
 

@@ -70,13 +70,11 @@ class Contribution:
     """What an ensemble's signal, or a fact of the law's structure, adds to the score of an article.
 
     Attributes:
-        source: a signal's name, or `section`, `parent` (the best article under the same heading, under the heading
-            above), `cited_by`, `cites` (the best that cites it, that it cites), `article` (facts such as its length
-            and how often it is cited), `all` (the weighted sum of the signals, and its rank), `reader` (the
-            cross-encoder), `base` (what every candidate is given).
+        source: a signal's name, or `section` (the best article under the same heading), `cited_by`, `cites` (the best
+            that cites it, that it cites), `reader` (the cross-encoder).
         amount: what it adds; negative if it takes away.
-        rank: of a signal, of `reader` and of `all`, the article's place by that alone; of a source that has an article,
-            that article's place among the hits. None where it is far down, or there is none.
+        rank: of a signal and of `reader`, the article's place by that alone; of a source that has an article, that
+            article's place among the hits. None where it is far down, or there is none.
         article_id: the article that lends it, for the sources that speak of another; it may be the article itself.
         title: of that article.
     """

@@ -19,7 +19,7 @@ class CitationSignal(Signal):
     """Scores what a question names 1, 1/2, 1/3 ... in the order of `NamedArticles`, and everything else 0."""
 
     kind = name = "citation"
-    info = SignalInfo(weight=10.0, saved=False, words=WORDS["citation"])
+    info = SignalInfo(weight=1.0, saved=False, words=WORDS["citation"])
 
     def __init__(self, store: ArticleStore):
         self._store = store

@@ -87,7 +87,7 @@ class LexicalSignal(Signal):
         proposals = []
         for text in questions.texts:
             scores = self.bm25.scores(text)
-            proposals.append(Proposal.from_scores(scores, k, allowed, self._confidence(text, scores)))
+            proposals.append(Proposal.from_scores(scores, k, allowed, confidence=self._confidence(text, scores)))
         return proposals
 
     def _confidence(self, question: str, scores: np.ndarray) -> float:

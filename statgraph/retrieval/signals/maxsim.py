@@ -50,7 +50,7 @@ class MaxSimSignal(Signal):
 
     kind = name = "maxsim"
     member: DenseSignal
-    info = SignalInfo(weight=1.0, words=WORDS["maxsim"])
+    info = SignalInfo(weight=2.0, words=WORDS["maxsim"])
 
     def __init__(self, tokens: np.ndarray, scales: np.ndarray, starts: np.ndarray, member: DenseSignal):
         self._tokens = tokens

@@ -34,8 +34,7 @@ class SignalInfo:
     """What a kind of signal weighs, and what explanations say of it.
 
     Attributes:
-        weight: in the fixed ranker's sum; those of the built-in signals were chosen on the dev questions of legi-fr
-            and the sample together (docs/ranking.md has the tables).
+        weight: beside the other kinds' in the sum of a law without questions, the prior of those that are learnt.
         learns: whether it has learnt from questions, and so weighs by how many these were.
         saved: whether it has files of its own in a run, and so is there only where its folder is.
         named: whether other signals say the same, so that a line for those who know them gives the name too.
@@ -121,20 +120,31 @@ class Proposal:
         scores: from article rows, of candidates or not, to their scores, (rows,) float32, on the candidates' scale.
         floor: the score of an article that is no candidate; None where every article is one.
         confidence: what its scaled scores are multiplied by, from 0 to 1.
+        absolute: whether scores are from 0 to 1 and mean the same for every question, so that they are not scaled: the
+            best article of a signal that knows nothing of a question then counts little.
     """
 
     candidates: Ranked
     scores: Callable[[np.ndarray], np.ndarray]
     floor: float | None = None
     confidence: float = 1.0
+    absolute: bool = False
 
     @classmethod
-    def from_scores(cls, scores: np.ndarray, k: int, allowed: AllowedRows | None, confidence: float = 1.0) -> Proposal:
+    def from_scores(
+        cls,
+        scores: np.ndarray,
+        k: int,
+        allowed: AllowedRows | None,
+        *,
+        confidence: float = 1.0,
+        absolute: bool = False,
+    ) -> Proposal:
         """Return the proposal of a signal that scores every article, (articles,) float32: the best `k` allowed ones
         above 0, ties by row."""
         rows = np.flatnonzero(scores > 0 if allowed is None else (scores > 0) & allowed.mask)
         rows = rows[best_rows(scores[rows], k)]
-        return cls(Ranked(rows, scores[rows]), scores.__getitem__, floor=0.0, confidence=confidence)
+        return cls(Ranked(rows, scores[rows]), scores.__getitem__, 0.0, confidence, absolute)
 
 
 class Signal(ABC):

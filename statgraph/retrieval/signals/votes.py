@@ -28,7 +28,8 @@ _VECTORS, _LABELS, _MEMBER = "vectors.npy", "labels.npz", "member.json"
 
 
 class VotesSignal(Signal):
-    """Each training question votes for its articles by softmax(cosine / 0.05) over all training questions.
+    """Each training question votes for its articles by softmax(cosine / 0.05) over all training questions; an article's
+    score is the root of its share of the votes.
 
     Args:
         vectors: of the training questions by the member's encoder, (questions, width) float32.
@@ -40,7 +41,7 @@ class VotesSignal(Signal):
     kind = name = "votes"
     n_articles: int
     member: DenseSignal
-    info = SignalInfo(weight=0.15, learns=True, named=True, words=WORDS["votes"])
+    info = SignalInfo(weight=0.3, learns=True, named=True, words=WORDS["votes"])
 
     def __init__(self, vectors: np.ndarray, labels: np.ndarray, n_articles: int, member: DenseSignal):
         self._vectors = vectors
@@ -99,14 +100,15 @@ class VotesSignal(Signal):
         return cls(vectors, labels, n_articles, member)
 
     def propose(self, questions: QuestionBatch, k: int, allowed: AllowedRows | None) -> list[Proposal]:
-        """Return the articles with the most votes, each from 0 to 1."""
+        """Return the articles with the most votes."""
         queries = questions.vectors(self.member.encoder)
         lengths = np.linalg.norm(queries, axis=1)[:, None] * np.linalg.norm(self._vectors, axis=1)
         cosines = queries @ self._vectors.T / np.maximum(lengths, 1e-12)  # (texts, training questions)
         weights = np.exp((cosines - cosines.max(axis=1, keepdims=True)) / TEMPERATURE)
         weights /= weights.sum(axis=1, keepdims=True)
-        return [Proposal.from_scores(self._votes(text_weights), k, allowed) for text_weights in weights]
+        shares = (self._shares(text_weights) for text_weights in weights)
+        return [Proposal.from_scores(np.sqrt(each), k, allowed, absolute=True) for each in shares]
 
-    def _votes(self, weights: np.ndarray) -> np.ndarray:
+    def _shares(self, weights: np.ndarray) -> np.ndarray:
         questions, articles = self._labels.T
         return np.bincount(articles, weights[questions], minlength=self.n_articles).astype(np.float32)

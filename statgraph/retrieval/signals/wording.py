@@ -26,8 +26,9 @@ class WordingSignal(Signal):
     """Ridge regression from the words of a question to the articles that answer it, over the training questions.
 
     A question is the unit vector x of its terms' (1 + ln tf) * ln(n / df) among the n training questions, of matrix X
-    (questions, terms). With labels Y (questions, articles), an article's score is x X' (X X' + I)^-1 Y: questions that
-    share rare words speak for the same articles, and questions that are alike do not count twice. At most 2,000 count.
+    (questions, terms). With labels Y (questions, articles), an article's score is the root of x X' (X X' + I)^-1 Y, 0
+    where that is negative: questions that share rare words speak for the same articles, and questions that are alike do
+    not count twice. At most 2,000 count.
 
     Args:
         terms: the vocabulary, each term with its column.
@@ -41,7 +42,7 @@ class WordingSignal(Signal):
 
     kind = name = "wording"
     n_articles: int
-    info = VotesSignal.info  # the same reason, and half of what it weighs
+    info = VotesSignal.info  # the same reason
 
     def __init__(
         self,
@@ -112,8 +113,8 @@ class WordingSignal(Signal):
         """Return the articles with the highest scores; those that answer no training question have 0."""
         texts = _weighted(_counts([self._analyse(text) for text in questions.texts], self._terms), self._idf)
         scores = np.zeros((len(questions.texts), self.n_articles), dtype=np.float32)
-        scores[:, self._rows] = (texts @ self._questions.T) @ self._weights
-        return [Proposal.from_scores(text_scores, k, allowed) for text_scores in scores]
+        scores[:, self._rows] = np.sqrt(np.maximum((texts @ self._questions.T) @ self._weights, 0))
+        return [Proposal.from_scores(text_scores, k, allowed, absolute=True) for text_scores in scores]
 
 
 def _analyser(language: str) -> Analyser:

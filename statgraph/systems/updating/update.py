@@ -23,15 +23,14 @@ from statgraph.law.records import Corpus, Question
 from statgraph.law.synonyms import saved_text, write_synonyms
 from statgraph.progress import Progress, silent
 from statgraph.retrieval.index.article_index import ArticleIndex
-from statgraph.retrieval.search.ensemble_run import member_folders, trees_entries
+from statgraph.retrieval.search.ensemble_run import member_folders
 from statgraph.retrieval.search.graph_run import load_graph_run
 from statgraph.runs.article_store import ArticleStore, StoredArticle, write_article_store
 from statgraph.runs.folders import changed_run, refuse_full_folder
 from statgraph.runs.own_corpus import write_training_texts
 from statgraph.runs.run import CorpusFacts, RunFolder
-from statgraph.systems.ensemble import write_parts, write_trees_entries
+from statgraph.systems.ensemble import copy_ranker, write_parts
 from statgraph.systems.job import StepClock
-from statgraph.systems.learning import read_leads
 from statgraph.systems.model_card import corpus_entry, write_model_cards
 from statgraph.systems.pipeline import write_lexical_index
 from statgraph.systems.updating.changes import ArticleChanges, article_changes
@@ -294,7 +293,7 @@ class DensePlan(Plan):
 
 
 class EnsemblePlan(Plan):
-    """The members are updated, and what stands beside them made again. The trees stay."""
+    """The members are updated, and what stands beside them made again. The weights stay."""
 
     def __init__(self, update: Update):
         super().__init__(update)
@@ -325,14 +324,13 @@ class EnsemblePlan(Plan):
         self.counts = UpdateCounts(first["headings"], first["citations"], **total)
 
     def write(self, updated: RunFolder) -> None:
-        learnt, leads, members = trees_entries(self._update.run), read_leads(self._update.run), []
+        members = []
         for name, folder in member_folders(updated).items():
             with self._update.clock.step(f"member {name}"):
                 members.append(self._updated(folder))
         self._count(members)
-        write_parts(updated, self._update.corpus, self._update.clock, leads=leads, progress=self._update.texts.progress)
-        if learnt is not None:
-            write_trees_entries(updated, learnt)
+        write_parts(updated, self._update.corpus, self._update.clock, progress=self._update.texts.progress)
+        copy_ranker(self._update.run, updated)
 
 
 def _refuse_other_law(run: RunFolder, corpus: Corpus, changes: ArticleChanges) -> None:

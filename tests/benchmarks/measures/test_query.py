@@ -39,7 +39,7 @@ def test_a_letter_is_compared_with_the_bare_question_and_with_the_rival(letters,
 
 
 def test_an_ensemble_is_asked_beside_the_plain_program(tmp_path, sample_run):
-    untrained = ["ensemble.members=zero-shot@embedded:static", "ranker.kind=fixed"]
+    untrained = ["ensemble.members=zero-shot@embedded:static", "ranker.learnt=false"]
     run = train(read_corpus(sample_folder()), settings=untrained, out=tmp_path / "run")
     time, rival, of_letters = measure_ensemble(Settings(sample_folder(), run.folder, quick=True, any_commit=True))
     assert "1 members" in time.what

@@ -6,26 +6,26 @@ import pytest
 
 from statgraph.errors import RunError
 from statgraph.retrieval.ranking.calibration import Calibration, Evidence, evidence, standardised
-from statgraph.retrieval.ranking.features import Features
+from statgraph.retrieval.ranking.candidates import Candidates
 
 QUESTION = {"coverage": 2.0, "nearest": 1.0, "bias": -1.0}
 HIT = {"score": 1.0, "margin": 0.0, "gap": -1.0, "rank": -1.0, "agreement": 0.0, "cosine": 0.5, "bias": 0.0}
 CALIBRATION = Calibration(QUESTION, HIT, (0.5, 0.1), "by hand")
 
 
-def features(**scores):
-    """Return features of candidates by the scores of some signals."""
-    values = np.array(list(scores.values()), dtype=np.float32).T
-    return Features(np.arange(len(values)), tuple((name, "score") for name in scores), values)
+def candidates_by(**scores):
+    """Return candidates by the scores of some signals."""
+    raw = np.array(list(scores.values()), dtype=np.float32)
+    return Candidates(np.arange(raw.shape[1]), tuple(scores), raw, raw, None)
 
 
 def test_the_evidence_of_three_hits():
-    candidates = features(words=[0, 4, 2], cosines=[0.75, 0.5, 0.25], citation=[0, 0, 0])
+    candidates = candidates_by(words=[0, 4, 2], cosines=[0.75, 0.5, 0.25], citation=[0, 0, 0])
 
-    known = evidence(candidates, np.array([2.0, 4.0, 1.0]), coverage=0.5, dense="cosines", unit=2.0)
+    known = evidence(candidates, np.array([1.0, 2.0, 0.5]), coverage=0.5, dense="cosines")
 
     assert known.question.tolist() == [0.5, 0.75]
-    # By score: the second, the first, the third; in units of 2. The margin is over the mean of those below.
+    # By score: the second, the first, the third. The margin is over the mean of those below.
     assert known.hits[:, 0].tolist() == [2, 1, 0.5]
     assert known.hits[:, 1].tolist() == [2 - 0.75, 1 - 0.5, 0]
     assert known.hits[:, 2].tolist() == [0, 1, 1.5]
@@ -36,7 +36,7 @@ def test_the_evidence_of_three_hits():
 
 
 def test_a_question_without_candidates_has_no_hits():
-    known = evidence(features(words=[], cosines=[]), np.zeros(0), coverage=0.0, dense="cosines", unit=1.0)
+    known = evidence(candidates_by(words=[], cosines=[]), np.zeros(0), coverage=0.0, dense="cosines")
     assert (known.question.tolist(), known.hits.shape) == ([0, 0], (0, 6))
     assert CALIBRATION.probabilities(known).tolist() == []
 

@@ -1,11 +1,8 @@
 import pytest
 
 from statgraph.law.allowed_rows import AllowedRows
-from statgraph.law.structure import Structure
 from statgraph.retrieval.ranking.contributions import Part, score_parts
-from statgraph.retrieval.ranking.ensemble import Ensemble
-from statgraph.retrieval.ranking.fixed import FixedRanker
-from tests.retrieval.ranking.test_ensemble import ARTICLES, Scores, ensemble
+from tests.retrieval.ranking.test_ensemble import Scores, ensemble
 
 
 def near(source, amount, *others):
@@ -38,36 +35,3 @@ def test_only_what_is_ranked_has_parts():
     assert score_parts(ensemble(Scores("words", [0, 0, 0, 0])), "?", [1], 4) == [[]]
     among = AllowedRows.checked([2, 3], 4)
     assert score_parts(ranked, "?", [0, 3], 4, among) == [[], [near("words", 1, 1), near("section", 0.3, 1, 3)]]
-
-
-class Trees:
-    """Two features beside the fixed ranker's, and what every candidate is given."""
-
-    kind = "lambdamart"
-    keeps_first = False
-
-    def __init__(self, fixed):
-        self._fixed = fixed
-
-    def contributions(self, candidates):
-        parts = self._fixed.contributions(candidates)
-        parts[:, candidates.names.index(("sum", "rank"))] = 0.25
-        parts[:, candidates.names.index(("article", "length"))] = 0.125
-        parts[:, -1] = -9
-        return parts
-
-    def scores(self, candidates):
-        return self.contributions(candidates).sum(axis=1)
-
-
-def test_what_every_candidate_is_given_comes_last_with_what_keeps_an_article_first():
-    fixed = FixedRanker({"words": 1.0})
-    ranked = Ensemble([Scores("words", [4, 0, 0, 2])], Structure.of(ARTICLES), fixed, weights=[1], depth=4, near=0)
-    ranked.ranker = Trees(fixed)
-    (of_a,) = score_parts(ranked, "?", [0], 4)
-    assert of_a[-3:] == [near("all", 0.25, 1), near("article", 0.125), near("base", -9)]
-    ranked.ranker.keeps_first = True
-    scores = ranked.ranker.scores
-    ranked.ranker.scores = lambda candidates: scores(candidates) + 5 * (candidates.rows == 0)
-    of_a, of_d = score_parts(ranked, "?", [0, 3], 4)
-    assert (of_a[-1], of_d[-1]) == (near("base", -4), near("base", -9))

@@ -7,8 +7,8 @@ from statgraph.law.allowed_rows import AllowedRows
 from statgraph.law.records import Article
 from statgraph.law.structure import Structure
 from statgraph.retrieval.ranking.ensemble import Ensemble
-from statgraph.retrieval.ranking.features import OF_CITED, OF_CITING, OF_SECTION, SUM
-from statgraph.retrieval.ranking.fixed import FixedRanker, signal_weights
+from statgraph.retrieval.ranking.weighted_sum import WeightedSum, prior
+from statgraph.retrieval.signals.citation import CitationSignal
 from statgraph.retrieval.signals.dense import KINDS
 from statgraph.retrieval.signals.lexical import TextSignal
 from statgraph.retrieval.signals.signal import TRAINED, ZERO_SHOT, Proposal, Signal, SignalInfo
@@ -33,42 +33,37 @@ class Scores(Signal):
         return [Proposal.from_scores(scores, k, allowed) for scores in arrays]
 
 
-def ensemble(*signals, near=0):
-    weights = {signal.name: 1.0 for signal in signals}
-    structure = Structure.of(ARTICLES)
-    return Ensemble(signals, structure, FixedRanker(weights), weights=list(weights.values()), depth=4, near=near)
+AROUND = {"section": 0.3, "cited_by": 0.1, "cites": 0.1}
+
+
+def ensemble(*signals, near=0, **how):
+    ranker = WeightedSum({signal.name: 1.0 for signal in signals}, AROUND)
+    return Ensemble(signals, Structure.of(ARTICLES), ranker, depth=4, near=near, **how)
 
 
 def test_the_score_is_the_weighted_sum_and_the_surroundings():
     words, votes = Scores("words", [4, 0, 0, 2]), Scores("votes", [0, 0, 1, 0])
 
     # Scaled: words by the 2nd best (half of four articles), 2 to 4: a 1, d 0; votes: c 1. Their sums: a 1, c 1, d 0.
-    (candidates,) = ensemble(words, votes).features(["?"])
+    (candidates,) = ensemble(words, votes).candidates(["?"])
     assert candidates.rows.tolist() == [0, 2, 3]
-    assert candidates.column(SUM, "scaled").tolist() == [1, 1, 0]
-    assert candidates.column(SUM, OF_SECTION).tolist() == [1, 1, 1]  # d by c, which stands with it under Wells
-    assert candidates.column(SUM, OF_CITING).tolist() == [0, 1, 0]  # a cites c
-    assert candidates.column(SUM, OF_CITED).tolist() == [1, 0, 0]
+    totals = ensemble(words, votes).ranker.totals(candidates)
+    assert totals.tolist() == [1, 1, 0]
+    section, cited_by, cites = candidates.around(totals)
+    assert section.tolist() == [1, 1, 1]  # d by c, which stands with it under Wells
+    assert cited_by.tolist() == [0, 1, 0]  # a cites c
+    assert cites.tolist() == [1, 0, 0]
     ((rows, scores),) = ensemble(words, votes).rank(["?"], 2)
     assert sorted(rows.tolist()) == [0, 2]
     assert scores == pytest.approx([1 + 0.3 + 0.1] * 2)
 
 
-def test_a_feature_that_is_left_out_does_not_count():
-    fixed = FixedRanker({"words": 1.0, "votes": 1.0})
-    (candidates,) = ensemble(Scores("words", [4, 0, 0, 2]), Scores("votes", [0, 0, 1, 0])).features(["?"])
-    less = candidates.without({(SUM, OF_SECTION), ("words", "score"), ("not", "there")})
-    assert set(candidates.names) - set(less.names) == {(SUM, OF_SECTION), ("words", "score")}
-    assert less.column(SUM, OF_CITING).tolist() == [0, 1, 0]
-    assert (fixed.scores(candidates) - fixed.scores(less)).tolist() == pytest.approx([0.3, 0.3, 0.3])
-
-
 def test_what_stands_near_the_best_is_a_candidate():
     words = Scores("words", [4, 0, 0, 0])
 
-    (candidates,) = ensemble(words, near=1).features(["?"])
+    (candidates,) = ensemble(words, near=1).candidates(["?"])
     assert candidates.rows.tolist() == [0, 1, 2]  # b under the same heading, c cited; d is neither
-    (candidates,) = ensemble(words, near=1).features(["?"], allowed=AllowedRows.checked([0, 2], 4))
+    (candidates,) = ensemble(words, near=1).candidates(["?"], allowed=AllowedRows.checked([0, 2], 4))
     assert candidates.rows.tolist() == [0, 2]
 
 
@@ -79,12 +74,19 @@ def test_nothing_is_found_where_no_signal_has_a_candidate():
 
 def test_what_learns_from_questions_counts_by_their_number():
     words, trained, zero_shot = (
-        SimpleNamespace(info=info) for info in (TextSignal.info, KINDS[TRAINED], KINDS[ZERO_SHOT])
+        SimpleNamespace(name=name, info=info)
+        for name, info in {"words": TextSignal.info, "t": KINDS[TRAINED], "z": KINDS[ZERO_SHOT]}.items()
     )
-    assert signal_weights([words, trained], 0).tolist() == [1, 0]
-    assert signal_weights([words, trained], 100).tolist() == [1, 0.5]
-    assert signal_weights([trained, trained, zero_shot], 300).tolist() == [0.75, 0.75, 1]
-    assert signal_weights([Scores("plugin", [])], 300).tolist() == pytest.approx([0.3])  # unless its class says more
+
+    def weights(signals, n_questions):
+        return pytest.approx(list(prior(signals, n_questions).signals.values()))
+
+    assert weights([words, trained], 0) == [1, 0]
+    assert weights([words, trained], 100) == [2 / 3, 1 / 3]
+    assert weights([words, trained, zero_shot], 300) == [1 / 2.75, 0.75 / 2.75, 1 / 2.75]
+    assert weights([Scores("plugin", []), words], 300) == [0.3 / 1.3, 1 / 1.3]  # unless its class says more
+    named = SimpleNamespace(name="citation", info=CitationSignal.info)
+    assert weights([named, words, zero_shot], 0) == [2, 0.5, 0.5]  # above all others together
 
 
 SENTENCES = (
@@ -112,7 +114,5 @@ def test_the_sentence_nearest_to_the_law_finds_most_for_a_long_question():
 
 def test_what_has_learnt_from_long_questions_reads_the_whole():
     votes = Scores("votes", letter_scores, learns=True)
-    weights, structure = {"votes": 1.0}, Structure.of(ARTICLES)
     for wholes, best in ((False, 0), (True, 1)):  # the sentences weigh alike without an encoder; all but one find a
-        ranker = Ensemble([votes], structure, FixedRanker(weights), weights=[1.0], depth=4, near=0, wholes=wholes)
-        assert ranker.rank([LETTER], 1)[0].rows.tolist() == [best]
+        assert ensemble(votes, wholes=wholes).rank([LETTER], 1)[0].rows.tolist() == [best]

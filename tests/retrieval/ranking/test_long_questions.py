@@ -86,7 +86,7 @@ def test_the_sentence_nearest_to_the_law_weighs_most():
 
 
 def proposal(*scores, confidence=1.0):
-    return Proposal.from_scores(np.array(scores, dtype=np.float32), 10, None, confidence)
+    return Proposal.from_scores(np.array(scores, dtype=np.float32), 10, None, confidence=confidence)
 
 
 def test_sentences_by_weight_the_best_and_some_of_the_whole():

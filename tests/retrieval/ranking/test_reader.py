@@ -45,7 +45,8 @@ def test_what_reads_all_alike_or_one_article_alone_adds_nothing():
 
 
 def test_the_reader_is_the_last_step_of_a_ranking_and_a_part_of_the_score():
-    ranked = ensemble(Scores("words", [4, 3.5, 0, 3]), Scores("votes", [0, 0, 1, 0]))
+    votes = Scores("votes", [0, 0, 1, 0]), Scores("more votes", [0, 0, 1, 0])
+    ranked = ensemble(Scores("words", [4, 3.5, 0, 3]), *votes)
     (before,) = ranked.rank(["?"], 4)
     reader = reading(2, L=1)
     ranked.reader = reader.reader
@@ -79,7 +80,7 @@ def cross_encoder(tmp_path_factory, town_corpus):
 
 
 def test_a_run_is_searched_with_its_reader_another_or_none(cross_encoder, tmp_path, town_corpus):
-    folder, settings = cross_encoder(), ("device=cpu", "ensemble.members=none", "ranker.kind=fixed")
+    folder, settings = cross_encoder(), ("device=cpu", "ensemble.members=none", "ranker.learnt=false")
     plain, own = tmp_path / "plain", tmp_path / "own"
     train_run(town_corpus, resolve_config("ensemble", settings), plain)
     reader = f"ranker.reader={folder}", "ranker.read=4"

@@ -8,6 +8,7 @@ import pytest
 from statgraph.errors import RunError
 from statgraph.evaluation.metrics import DEPTH, METRICS, QuestionMetrics, left_out
 from statgraph.law.query import Ranked
+from statgraph.law.records import Question
 from statgraph.retrieval.search.evaluating import SplitMetrics, evaluate_split, split_metrics
 from statgraph.retrieval.search.retriever import Retriever
 
@@ -56,6 +57,23 @@ def test_metrics_of_each_question_in_corpus_order(corpus):
     assert measured.metrics["mAP"].tolist() == pytest.approx([5 / 6, 1 / 2])
     assert measured.masks["seen"].tolist() == [True, False]
     assert measured.masks["gold: 1"].tolist() == [False, True]
+
+
+def test_questions_like_those_of_training_are_those_that_half_of_dev_is_as_near_as(corpus):
+    asked = {"train": ["Who pays for the lamps?"], "dev": ["Who pays for the wells?", "May I howl?"]}
+    asked["test"] = ["Who pays for the lamps and the wells?", "Wolves"]
+    questions = tuple(
+        Question(f"{split}{place}", text, split, ("D1",))
+        for split, texts in asked.items()
+        for place, text in enumerate(texts)
+    )
+    corpus = dataclasses.replace(corpus, questions=questions)
+    for split in ("dev", "test"):
+        masks = split_metrics(Retriever(FixedRanker(1), UNDATED), corpus, split).masks
+        assert masks["like training"].tolist() == [True, False]
+        assert masks["unlike training"].tolist() == [False, True]
+    untaught = dataclasses.replace(corpus, questions=questions[1:])
+    assert "like training" not in split_metrics(Retriever(FixedRanker(1), UNDATED), untaught, "dev").masks
 
 
 def test_topics_come_from_the_questions_metadata(corpus):

@@ -159,7 +159,7 @@ def ensemble_run(tmp_path_factory, town_corpus):
     """Return the folder of an ensemble without members, whose articles cite one another: look, do not touch."""
     first, *others = town_corpus.articles
     corpus = replace(town_corpus, articles=(replace(first, text="Lamps: see Art. 2 on bridges."), *others))
-    config = resolve_config("ensemble", ["device=cpu", "ensemble.members=none", "ranker.kind=fixed"])
+    config = resolve_config("ensemble", ["device=cpu", "ensemble.members=none", "ranker.learnt=false"])
     return train_run(corpus, config, tmp_path_factory.mktemp("runs") / "run").folder
 
 

@@ -55,27 +55,25 @@ def test_what_an_ensembles_score_is_made_of():
     parts = (
         Contribution("zero-shot@e5", 1.0, 1),
         Contribution("bm25", 0.5, 12),
-        Contribution("all", 0.4, 6),
+        Contribution("reader", 0.4, 6),
         Contribution("section", 0.3, 2, "D2", "Art. 2"),
         Contribution("cited_by", 0.1, None, "D9", "Art. 9"),
-        Contribution("parent", -0.0625, 3, "D1", "Art. 1"),
-        Contribution("cites", 0.05),
-        Contribution("article", 0.04),
+        Contribution("cites", -0.0625, 3, "D1", "Art. 1"),
+        Contribution("headings", 0.05),
+        Contribution("wording", 0.04),
         Contribution("votes", 0.02, 3),
-        Contribution("base", -0.25),
     )
-    why = Explanation("D1", 2.0975, None, None, (), (), None, contributions=parts)
+    why = Explanation("D1", 2.3475, None, None, (), (), None, contributions=parts)
     labels = {"zero-shot@e5": "its meaning, by zero-shot@e5", "bm25": "its words"}
     assert explanation_lines(why, labels) == [
-        "score 2.098, the sum of:",
+        "score 2.348, the sum of:",
         "   +1.000  its meaning, by zero-shot@e5 (1st)",
         "   +0.500  its words (12th)",
-        "   +0.400  how it stands on all counts together (6th)",
+        "   +0.400  the reader, question and article read together (6th)",
         "   +0.300  under the same heading as Art. 2, which ranks 2nd",
         "   +0.100  cited by Art. 9",
-        "   -0.062  best under its higher heading",
+        "   -0.062  articles that it cites",
         "   +0.110  3 others",
-        "   -0.250  starting value, the same for every article",
     ]
 
 

@@ -7,10 +7,8 @@ import { el } from "./elements.js";
 import { say, score, share, spokenLanguage } from "./words.js";
 
 // The sources of contributions beside the signals, whose words the service has.
-const FACTS = ["article", "all", "reader"];
-const LENT = ["section", "parent", "cited_by", "cites"];
-// Those that are reasons to a reader, and what they are called; the others only correct the sum.
-const REASONS = { section: "near", parent: "near", cited_by: "cited_by", cites: "cites", reader: "reader" };
+const LENT = ["section", "cited_by", "cites"];
+const REASONS = { section: "near", cited_by: "cited_by", cites: "cites", reader: "reader" };
 const MOST_REASONS = 6;
 const LEAST_SHARE = 0.02;
 
@@ -49,9 +47,10 @@ function reasons(explanation) {
 
 function reasonParts({ score: whole, without_graph_score: own, contributions = [] }) {
   if (contributions.length) {
-    return contributions
-      .filter(({ source }) => REASONS[source] || !["article", "all", "base"].includes(source))
-      .map(({ source, amount }) => [REASONS[source] ? say(`why_${REASONS[source]}`) : sourceName(source), amount]);
+    return contributions.map(({ source, amount }) => [
+      REASONS[source] ? say(`why_${REASONS[source]}`) : sourceName(source),
+      amount,
+    ]);
   }
   if (typeof own !== "number") return [];
   return [
@@ -68,13 +67,9 @@ function numbers(explanation) {
   if (typeof without === "number" && without !== explanation.score) {
     scores.push(["why_own_text", score(own)], ["why_graph", score(explanation.score - without, { signed: true })]);
   }
-  // The same for every article, so it speaks for none: a number without a bar.
-  const base = parts.find(({ source }) => source === "base");
-  if (base) scores.push(["why_base", score(base.amount, { signed: true })]);
-  const added = parts.filter((part) => part !== base);
   return [
     el("dl", {}, scores.map(([key, value]) => el("div", {}, el("dt", {}, say(key)), el("dd", {}, value)))),
-    ...bars("why_contributions", added, contribution),
+    ...bars("why_contributions", parts, contribution),
     ...bars("why_neighbours", neighbours, neighbour),
     ...bars("why_terms", terms, ({ term }) => el("span", { lang: textLanguage() }, term)),
     explanation.note ? el("p", { class: "why-note", lang: "en" }, explanation.note) : null,
@@ -105,7 +100,7 @@ function contribution({ source, rank, article_id: id, title }) {
 }
 
 function sourceName(source) {
-  if (FACTS.includes(source)) return say(`why_${source}`);
+  if (source === "reader") return say("why_reader");
   return signals[source]?.[spokenLanguage()] ?? signals[source]?.en ?? source;
 }
 

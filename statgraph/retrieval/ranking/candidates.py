@@ -1,10 +1,10 @@
-"""The candidates of a question: what signals propose and what surrounds the best of it. Their features: every signal's
-scores, the scores of their surroundings, facts of the article."""
+"""The candidates of a question: what signals propose and what surrounds the best of it, with each signal's scores."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -16,60 +16,62 @@ from statgraph.retrieval.signals.signal import Proposal
 SCALE_DEPTH = 200
 _MAX_NEIGHBOURS = 1000  # that the structure adds
 
-ARTICLE, RANK = "article", "rank"
-SUM = "sum"  # of the scaled signals by the fixed ranker's weights
-OF_SECTION, OF_PARENT, OF_CITING, OF_CITED = "best under the heading", "best under the heading above", "citing", "cited"
-FACTS = ("place", "siblings", "times cited", "cites", "length", "depth", "kind of number")
-
 
 @dataclass(frozen=True, eq=False)
-class Features:
-    """The features of a question's candidates.
+class Candidates:
+    """The candidates of a question, with what each signal gives them.
 
     Attributes:
-        rows: (candidates,) int64 article rows.
-        names: what each column is: (subject, aspect), the subject a signal's name, `sum` or `article`.
-        values: (candidates, features) float32.
+        rows: (candidates,) int64 article rows, ascending.
+        signals: their names.
+        raw: (signals, candidates) float32, each signal's own scores.
+        scaled: (signals, candidates) float32, from 0 to 1: a signal's best article has 1, one at a certain place 0.
+        structure: of the law.
     """
 
     rows: np.ndarray
-    names: tuple[tuple[str, str], ...]
-    values: np.ndarray
+    signals: tuple[str, ...]
+    raw: np.ndarray
+    scaled: np.ndarray
+    structure: Structure
 
-    def column(self, subject: str, aspect: str) -> np.ndarray:
-        """Return one feature of all candidates."""
-        return self.values[:, self.names.index((subject, aspect))]
+    def __len__(self) -> int:
+        return len(self.rows)
 
-    def without(self, names: Collection[tuple[str, str]]) -> Features:
-        """Return the features less those of these names; none of them need be there."""
-        kept = [column for column, name in enumerate(self.names) if name not in names]
-        return Features(self.rows, tuple(self.names[column] for column in kept), self.values[:, kept])
+    def own(self, signal: str) -> np.ndarray:
+        """Return a signal's own scores, (candidates,) float32."""
+        scores: np.ndarray = self.raw[self.signals.index(signal)]
+        return scores
 
-    def best(self, scores: np.ndarray, k: int) -> Features:
-        """Return the features of the `k` candidates with the best scores, in the order of rows."""
-        if k >= len(self.rows):
-            return self
-        kept = np.sort(np.argsort(-scores, kind="stable")[:k])
-        return Features(self.rows[kept], self.names, self.values[kept])
+    def best(self, scores: np.ndarray, k: int) -> Candidates:
+        """Return the `k` candidates with the best scores, in the order of rows."""
+        return self if k >= len(self) else self.at(np.sort(np.argsort(-scores, kind="stable")[:k]))
+
+    def at(self, places: np.ndarray) -> Candidates:
+        """Return the candidates at these places."""
+        return Candidates(self.rows[places], self.signals, self.raw[:, places], self.scaled[:, places], self.structure)
+
+    def ranked(self, scores: np.ndarray) -> np.ndarray:
+        """Return the rows by score, (candidates,), best first, ties by row."""
+        rows: np.ndarray = self.rows[np.argsort(-scores, kind="stable")]
+        return rows
+
+    def around(self, scores: np.ndarray) -> np.ndarray:
+        """Return the best score around each candidate, (3, candidates) float32: under the same heading, its own
+        included; of those that cite it; of those that it cites. It is 0 where there is none; an article has a say only
+        if it is a candidate too."""
+        scores = scores.astype(np.float32, copy=False)
+        section, citing, cited = self._surroundings
+        return np.stack([_best_of_group(section, scores), _best_along(citing, scores), _best_along(cited, scores)])
+
+    @cached_property
+    def _surroundings(self) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+        citations = self.structure.citations
+        section = np.unique(self.structure.section[self.rows], return_inverse=True)[1]
+        return section, _edges_among(self.rows, citations.referred_by), _edges_among(self.rows, citations.refers_to)
 
 
-def feature_names(signals: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return the names of the columns that `features` makes of these signals."""
-    signal_names = [(signal, aspect) for signal in signals for aspect in ("score", "scaled", OF_SECTION, OF_PARENT)]
-    sum_names = [(SUM, aspect) for aspect in ("scaled", RANK, OF_SECTION, OF_PARENT, OF_CITING, OF_CITED)]
-    return (*signal_names, *sum_names, *((ARTICLE, fact) for fact in FACTS))
-
-
-def direction(name: tuple[str, str]) -> int:
-    """Return which way a feature may move a score: up (1) with what signals say, down (-1) with the place in their
-    order, either way (0) with a fact of the article."""
-    subject, aspect = name
-    if subject == ARTICLE:
-        return 0
-    return -1 if aspect == RANK else 1
-
-
-def candidate_features(
+def candidates_of(
     proposals: Sequence[Proposal],
     signals: Sequence[str],
     weights: np.ndarray,
@@ -77,13 +79,12 @@ def candidate_features(
     *,
     near: int,
     allowed: AllowedRows | None = None,
-) -> Features:
-    """Return the features of a question's candidates among the allowed rows (None allows all).
+) -> Candidates:
+    """Return a question's candidates among the allowed rows (None allows all).
 
-    Candidates are what the signals propose and, of the `near` best of these by the weighted sum, the articles of the
-    same section, those that they cite and those that cite them. The best article of a signal has its confidence, as a
-    rule 1; its `SCALE_DEPTH`-th best or less (of a small law, half of its articles) has 0. An article has a say in its
-    surroundings only if it is a candidate too.
+    They are what the signals propose and, of the `near` best of these by the weighted sum, the articles of the same
+    section, those that they cite and those that cite them. The best article of a signal has its confidence, as a rule
+    1; its `SCALE_DEPTH`-th best or less (of a small law, half of its articles) has 0. Absolute scores stay as they are.
 
     Args:
         proposals: one for each signal.
@@ -93,28 +94,7 @@ def candidate_features(
         near: for how many of the best the surroundings are candidates.
         allowed: the rows to search.
     """
-    rows, raw, scaled = _candidates(proposals, weights, structure, near, allowed)
-    section, parent = (np.unique(key[rows], return_inverse=True)[1] for key in (structure.section, structure.parent))
-    edges = structure.citations
-    citing, cited = (_edges_among(rows, each) for each in (edges.referred_by, edges.refers_to))
-    columns: list[np.ndarray] = []
-    for own_raw, own_scaled in zip(raw, scaled, strict=True):
-        columns += own_raw, own_scaled, _best_of_group(section, own_scaled), _best_of_group(parent, own_scaled)
-    total = weights @ scaled  # (candidates,)
-    rank = np.empty(len(rows), dtype=np.float32)
-    rank[np.argsort(-total, kind="stable")] = np.log1p(np.arange(len(rows)))
-    columns += total, rank, _best_of_group(section, total), _best_of_group(parent, total)
-    columns += _best_along(citing, total), _best_along(cited, total)
-    columns += (fact[rows] for fact in structure.facts)
-    return Features(rows, feature_names(signals), np.stack(columns, axis=1, dtype=np.float32, casting="same_kind"))
-
-
-def _candidates(
-    proposals: Sequence[Proposal], weights: np.ndarray, structure: Structure, near: int, allowed: AllowedRows | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the candidates' rows, ascending, and (signals, candidates) float32 twice: the scores as each signal gives
-    them, and in units of its scale."""
-    scales = [Scale.of(each.candidates.scores, scale_depth(len(structure)), each.floor) for each in proposals]
+    scales = [Scale.of(each.candidates.scores, scale_depth(len(structure)), each) for each in proposals]
     rows = united([proposal.candidates.rows for proposal in proposals])
     raw = np.stack([proposal.scores(rows) for proposal in proposals]) if len(rows) else np.zeros((len(proposals), 0))
     sums = weights @ _scaled(raw, scales, proposals)
@@ -125,7 +105,8 @@ def _candidates(
         order = np.argsort(merged, kind="stable")
         raw = np.hstack([raw, np.stack([proposal.scores(added) for proposal in proposals])])[:, order]
         rows = merged[order]
-    return rows.astype(np.int64), raw.astype(np.float32), _scaled(raw, scales, proposals)
+    scaled = _scaled(raw, scales, proposals)
+    return Candidates(rows.astype(np.int64), tuple(signals), raw.astype(np.float32), scaled, structure)
 
 
 @dataclass(frozen=True)
@@ -136,11 +117,15 @@ class Scale:
     span: float
 
     @classmethod
-    def of(cls, falling: np.ndarray, depth: int, floor: float | None) -> Scale:
-        """Return the scale of scores, best first, of which 0 is the `depth`-th.
+    def of(cls, falling: np.ndarray, depth: int, proposal: Proposal) -> Scale:
+        """Return the scale of a proposal's scores, best first, of which 0 is the `depth`-th.
 
-        Where there are fewer, 0 is `floor`, the score of what is no candidate, or the last where there is none.
+        Where there are fewer, 0 is the proposal's floor, or the last where it has none. One that is absolute has its
+        own.
         """
+        if proposal.absolute:
+            return cls(0.0, 1.0)
+        floor = proposal.floor
         if not len(falling):
             return cls(0.0, 0.0)
         few = len(falling) < depth

@@ -1,6 +1,6 @@
 import numpy as np
 
-from statgraph.retrieval.ranking.features import united
+from statgraph.retrieval.ranking.candidates import united
 
 
 def test_rows_that_several_propose_are_united():
