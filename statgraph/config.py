@@ -300,7 +300,7 @@ class EnsembleConfig:
         "nothing is trained.",
     )
     signals: tuple[str, ...] = setting(
-        ("citation", "bm25", "headings", "citing", "maxsim", "votes", "wording"),
+        ("citation", "bm25", "citing", "maxsim", "votes", "wording"),
         choices=SIGNALS,
         distinct=True,
         help="Signals that rank beside the members.",

@@ -240,7 +240,6 @@ SIGNALS = Registry(
     {
         "citation": "statgraph.retrieval.signals.citation:CitationSignal",
         "bm25": "statgraph.retrieval.signals.lexical:TextSignal",
-        "headings": "statgraph.retrieval.signals.lexical:HeadingsSignal",
         "citing": "statgraph.retrieval.signals.lexical:CitingSignal",
         "maxsim": "statgraph.retrieval.signals.maxsim:MaxSimSignal",
         "votes": "statgraph.retrieval.signals.votes:VotesSignal",

@@ -441,8 +441,8 @@ def ensemble_client(village, dated_run, tmp_path_factory):
 
 def test_an_ensemble_says_what_its_signals_are(ensemble_client):
     signals = ensemble_client.get("/api/about").json()["signals"]
-    assert list(signals) == ["citation", "bm25", "headings", "wording"]
-    assert signals["headings"]["en"] == "Words of its headings"
+    assert list(signals) == ["citation", "bm25", "wording"]
+    assert signals["bm25"]["en"] == "Its words"
     assert set(signals["bm25"]) == set(LANGUAGES)
 
 

@@ -31,7 +31,7 @@ def test_what_can_be_left_out():
 
 def test_a_row_for_each_signal_and_member(plan, quick_backbone):
     spec = with_signal_rows(read_table("ranking-ablation"), plan().config)
-    signals = ["citation", "bm25", "headings", "citing", "maxsim", "votes", "wording"]
+    signals = ["citation", "bm25", "citing", "maxsim", "votes", "wording"]
     members = [f"{system}@{quick_backbone}" for system in ("qabisar", "zero-shot")]
     assert [row.without for row in spec.rows] == ["", *signals, *members, *PARTS]
     assert {spec.against(row) for row in spec.rows[1:]} == {"whole ensemble"}
@@ -43,7 +43,7 @@ def test_a_row_is_the_ensemble_that_training_would_have_made(plan, town_corpus, 
     runs = CorpusRuns(town_corpus, "test", store)
     for without, settings in (
         ("", ()),
-        ("headings", ("ensemble.signals=citation,bm25,votes,wording",)),
+        ("wording", ("ensemble.signals=citation,bm25,votes",)),
         (LEARNING, ("ranker.learnt=false",)),
     ):
         row, run = rows.finished(plan(without)), runs.finished(plan("", *settings))

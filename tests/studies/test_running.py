@@ -181,7 +181,7 @@ def test_an_ensemble_is_measured_with_each_signal_and_its_members_are_shared(
     (whole,) = ensemble_runs(ensemble_settings, RowSpec("a", "ensemble"))
     (fixed,) = ensemble_runs((*ensemble_settings, "ranker.learnt=false"), RowSpec("b", "ensemble"))
     result = run(whole)
-    assert list(result.signals) == ["citation", "bm25", "headings", "votes", "wording", *whole.config.ensemble.members]
+    assert list(result.signals) == ["citation", "bm25", "votes", "wording", *whole.config.ensemble.members]
     assert list(result.signals["bm25"].metrics.values) == ["S@3", "MRR@10", "mAP"]  # the town is too small for R@100
     assert result.about["taken"] == []
     taken = run(fixed).about["taken"]

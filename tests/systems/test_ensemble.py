@@ -68,7 +68,7 @@ def test_an_ensemble_is_trained_measured_and_searched(trained, town_corpus):
     run, said = trained
     assert RunFolder.read(run.folder) == run
     assert [folder.is_dir() for folder in member_folders(run).values()] == [True, True]
-    signals = ["bm25", "centres.npz", "citation", "headings", "votes", "wording"]
+    signals = ["bm25", "centres.npz", "citation", "votes", "wording"]
     assert sorted(path.name for path in run.signals.iterdir()) == signals
     assert Report.from_dict(artifacts.read_json(run.folder / parts.REPORT)).strata["all"].n_questions == 4
     assert [path.parent for path in run.folder.rglob("report.json")] == [run.folder]  # members have none

@@ -1,16 +1,16 @@
-"""BM25 as a signal: over an article's path and text, over its headings alone, over the texts that cite it."""
+"""BM25 as a signal: over an article's path and text, over the texts that cite it."""
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.encoders.article_text import PATH_SEPARATOR, article_text
+from statgraph.encoders.article_text import article_text
 from statgraph.law.allowed_rows import AllowedRows
 from statgraph.retrieval.lexical.bm25 import BM25
 from statgraph.retrieval.signals.dense import DenseSignal
@@ -34,14 +34,12 @@ class LexicalSignal(Signal):
 
     Attributes:
         doubt: how little a question counts that shares hardly a word with the texts: 0 is as much as any, 1 nothing.
-        parameters: of BM25, in place of the run's.
         from_articles: whether the texts are made from the articles alone.
         own_words: the share of what a question's terms could score that the best text of one in the texts' own words
             reaches.
     """
 
     bm25: BM25
-    parameters: Mapping[str, float] = {}
     from_articles = True
     own_words = 0.4
 
@@ -70,7 +68,7 @@ class LexicalSignal(Signal):
             texts = cls.texts(source)
             if not any(texts):
                 return False
-            BM25(texts, language=source.language, **{**source.config.bm25.options, **cls.parameters}).write(folder)
+            BM25(texts, language=source.language, **source.config.bm25.options).write(folder)
         doubt = cls.doubt_about(source)
         if doubt:
             artifacts.write_json(folder / _DOUBT, doubt)
@@ -79,7 +77,7 @@ class LexicalSignal(Signal):
     @classmethod
     def read(cls, folder: Path, run: RunFolder, members: Sequence[DenseSignal] = ()) -> LexicalSignal:
         """Return the signal; its arrays stay on disk, memory-mapped."""
-        index = BM25.read(folder, language=run.corpus.language, **{**run.config.bm25.options, **cls.parameters})
+        index = BM25.read(folder, language=run.corpus.language, **run.config.bm25.options)
         return cls(index, _read_doubt(folder / _DOUBT))
 
     def propose(self, questions: QuestionBatch, k: int, allowed: AllowedRows | None) -> list[Proposal]:
@@ -114,20 +112,6 @@ class TextSignal(LexicalSignal):
         shown what the signals are worth."""
         untrained = any(member.kind == ZERO_SHOT for member in source.members)
         return _HALF_DOUBT_AT / (len(source.questions) + _HALF_DOUBT_AT) if untrained else 0.0
-
-
-class HeadingsSignal(LexicalSignal):
-    """BM25 over an article's headings alone."""
-
-    kind = name = "headings"
-    # Headings are a few words long and hold each once: chosen on the dev questions of legi-fr and stard.
-    parameters: Mapping[str, float] = {"k1": 1.2, "b": 0.4}
-    info = SignalInfo(weight=0.1, words=WORDS["headings"])
-
-    @staticmethod
-    def texts(source: SignalSource) -> list[str]:
-        """Return each article's headings below its code; an article directly in its code has none."""
-        return [PATH_SEPARATOR.join(article.path[1:]) for article in source.articles]
 
 
 class CitingSignal(LexicalSignal):

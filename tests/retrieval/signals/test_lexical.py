@@ -6,7 +6,7 @@ from statgraph.config import RunConfig
 from statgraph.errors import RunError
 from statgraph.law.records import Article, CitingText, Question
 from statgraph.retrieval.lexical.bm25 import BM25
-from statgraph.retrieval.signals.lexical import CitingSignal, HeadingsSignal, TextSignal
+from statgraph.retrieval.signals.lexical import CitingSignal, TextSignal
 from statgraph.retrieval.signals.signal import TRAINED, ZERO_SHOT, QuestionBatch, SignalSource
 from statgraph.runs.run import CorpusFacts, RunFolder
 from statgraph.systems.presets import resolve_config
@@ -43,7 +43,7 @@ def rows(signal, question):
 
 @pytest.mark.parametrize(
     ("kind", "question", "elsewhere"),
-    [(TextSignal, "lamp", "road"), (HeadingsSignal, "streets", "lamp"), (CitingSignal, "road", "lamp")],
+    [(TextSignal, "lamp", "road"), (CitingSignal, "road", "lamp")],
 )
 def test_each_signal_has_its_own_text(tmp_path, kind, question, elsewhere):
     assert written(kind, tmp_path / "signal", citing=CITING_TEXTS)
@@ -100,9 +100,9 @@ def test_an_ensembles_signals_read_compounds_where_a_language_has_them(tmp_path,
         Article(str(row), "", ".", ("Code", words), row)
         for row, words in enumerate(("Kündigungsfrist", "Kündigung", "Frist"))
     ]
-    (tmp_path / "headings").mkdir()
-    HeadingsSignal.write(SignalSource(articles, language, config), tmp_path / "headings")
-    signal = HeadingsSignal.read(tmp_path / "headings", RunFolder(tmp_path, config, CorpusFacts("town", language, "0")))
+    (tmp_path / "bm25").mkdir()
+    TextSignal.write(SignalSource(articles, language, config), tmp_path / "bm25")
+    signal = TextSignal.read(tmp_path / "bm25", RunFolder(tmp_path, config, CorpusFacts("town", language, "0")))
     assert rows(signal, "Frist") == candidates
 
 
