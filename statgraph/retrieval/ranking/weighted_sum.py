@@ -19,7 +19,7 @@ _NAMED = 2.0  # the weight of what a question names, where the other signals' we
 _HALF_AT = 100  # training questions at which a signal that has learnt from them has half of its kind's weight
 _SHARPNESS = 8.0  # of the softmax of scores
 _COMPARED = 50  # candidates of a question that weights are learnt from, the best by the weights before
-_STRENGTH = 20.0  # of the prior
+_STRENGTH = 50.0  # of the prior
 _ROUNDS = 3  # of learning, each from the candidates and the sums around them by the weights of the one before
 
 
@@ -78,7 +78,7 @@ def learnt(before: WeightedSum, candidates: Sequence[Candidates], labels: Sequen
     """Return the weights that a prior and questions decide together.
 
     They minimise the sum over the questions of the cross entropy of the softmax of 8 * score over the 50 best
-    candidates and of those among these that answer, all alike, and 20 * the squared distance from the prior's weights,
+    candidates and of those among these that answer, all alike, and 50 * the squared distance from the prior's weights,
     where none is negative (by L-BFGS-B). The loss is convex while the 50 and the sums around them stay the same: they
     are those of the weights before, three times over. What a question names keeps its
     weight, and what the prior leaves out stays out.
