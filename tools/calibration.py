@@ -14,6 +14,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 
 import click
@@ -33,9 +34,10 @@ _SAMPLE = Path(__file__).parents[1] / "data" / "sample"
 _OFF_TOPIC = Path(__file__).with_name("off_topic.tsv")  # none of which any calibration has seen
 _BINS, _FOLDS, _DEPTH = 10, 5, 10
 _DRAWS = 200
+_IN_A_ROW, _ROWS = (3, 6), 40  # how many questions are asked at once, and how often
 _COLUMNS = (
-    "law", "questions", "AUROC", "own language", "ECE, best", "by chance", "19 of 20 below", "ECE, first 10",
-    "by chance", "mean, best", "answers, best",
+    "law", "questions", "AUROC", "own language", "three", "six", "ECE, best", "by chance", "19 of 20 below",
+    "ECE, first 10", "by chance", "mean, best", "answers, best",
 )  # fmt: skip
 
 
@@ -48,12 +50,25 @@ class Measured:
         relevant: which of them answer.
         off_topic: of the most probable hit of each question off the topic, those in the law's language first, and then
             as many in another.
+        in_a_row: of the most probable hit of several questions at once, about the law and off its topic, for each of
+            `_IN_A_ROW`.
     """
 
     name: str
     hits: list[np.ndarray]
     relevant: list[np.ndarray]
     off_topic: np.ndarray
+    in_a_row: Sequence[tuple[np.ndarray, np.ndarray]]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a run knows of a law's questions, of questions off its topic that no calibration has seen, and of several
+    of either at once, for each of `_IN_A_ROW`."""
+
+    lesson: calibrating.Lesson
+    off_topic: Sequence[Evidence]
+    in_a_row: Sequence[tuple[Sequence[Evidence], Sequence[Evidence]]]
 
 
 def expected_calibration_error(probabilities: np.ndarray, labels: np.ndarray, bins: int = _BINS) -> float:
@@ -88,33 +103,49 @@ def off_topic_questions(language: str) -> list[str]:
     ]
 
 
-def _lesson_and_off_topic(run: RunFolder, corpus: Corpus, split: str) -> tuple[calibrating.Lesson, list[Evidence]]:
-    """Return what a run knows of the questions of a split, and of questions that no calibration has seen."""
+def _asked(run: RunFolder, corpus: Corpus, split: str) -> Asked:
+    """Ask a run the questions of a split."""
     ensemble = read_ensemble(run, len(corpus.articles), device="cpu")
     questions = corpus.split(split)
     candidates = list(ensemble.candidates([question.text for question in questions]))
     scores = [ensemble.ranker.scores(each) for each in candidates]
     lesson = calibrating.lesson(ensemble, corpus, questions, candidates, scores, seed=run.config.seed)
-    return lesson, calibrating.evidence_of(ensemble, off_topic_questions(corpus.language))
+    off_topic, texts = off_topic_questions(corpus.language), [question.text for question in questions]
+    pools, rng = (texts, off_topic[: len(off_topic) // 2]), np.random.default_rng(0)
+    several = [
+        [
+            calibrating.evidence_of(
+                ensemble,
+                [" ".join(pool[place] for place in rng.integers(len(pool), size=n)) for _ in range(_ROWS)],
+            )
+            for pool in pools
+        ]
+        for n in _IN_A_ROW
+    ]
+    return Asked(lesson, calibrating.evidence_of(ensemble, off_topic), [(about, off) for about, off in several])
 
 
-def _measured(
-    name: str, lesson: calibrating.Lesson, off_topic: Sequence[Evidence], by: Sequence[Calibration]
-) -> Measured:
+def _measured(name: str, asked: Asked, by: Sequence[Calibration]) -> Measured:
     """Return what calibrations say of the questions, the one of a question's place modulo their number of each."""
+
+    def most_probable(questions: Sequence[Evidence]) -> np.ndarray:
+        return np.array([np.mean([one.probabilities(known).max(initial=0.0) for one in by]) for known in questions])
+
+    lesson = asked.lesson
     return Measured(
         name,
         [by[place % len(by)].probabilities(known)[:_DEPTH] for place, known in enumerate(lesson.questions)],
         [relevant[:_DEPTH] for relevant in lesson.relevant],
-        np.array([np.mean([one.probabilities(known).max(initial=0.0) for one in by]) for known in off_topic]),
+        most_probable(asked.off_topic),
+        [(most_probable(about), most_probable(off)) for about, off in asked.in_a_row],
     )
 
 
-def _untrained(corpus: Corpus) -> tuple[calibrating.Lesson, list[Evidence]]:
-    """Return the same of the dev questions of a law of which nothing is trained, by a run that is made for it."""
+def _untrained(corpus: Corpus) -> Asked:
+    """Ask the dev questions of a law of which nothing is trained, of a run that is made for it."""
     with tempfile.TemporaryDirectory(prefix="statgraph-calibration-") as folder:
         train(replace(corpus, questions=(), citing=()), out=Path(folder) / "run")
-        return _lesson_and_off_topic(RunFolder.read(Path(folder) / "run"), corpus, "dev")
+        return _asked(RunFolder.read(Path(folder) / "run"), corpus, "dev")
 
 
 def joined(lessons: Sequence[calibrating.Lesson]) -> calibrating.Lesson:
@@ -128,7 +159,8 @@ def joined(lessons: Sequence[calibrating.Lesson]) -> calibrating.Lesson:
         ]
 
     relevant = [hits for lesson in lessons for hits in lesson.relevant]
-    return calibrating.Lesson(of_laws(lambda one: one.questions), relevant, of_laws(lambda one: one.off_topic))
+    parts = [of_laws(attrgetter(name)) for name in ("questions", "in_a_row", "off_topic")]
+    return calibrating.Lesson(parts[0], relevant, *parts[1:])
 
 
 def fit_default(acts: Path, others: Sequence[tuple[str, RunFolder, Corpus]]) -> list[Measured]:
@@ -143,20 +175,24 @@ def fit_default(acts: Path, others: Sequence[tuple[str, RunFolder, Corpus]]) -> 
         fitted_on = f"questions about {1 + len(small)} laws, none of them trained on"
         return replace(calibrating.fitted(lessons, fitted_on), question=shipped.question)
 
-    def measured(name: str, law: tuple[calibrating.Lesson, list[Evidence]], by: Calibration) -> Measured:
-        return _measured(name, *law, [replace(by, off_topic=law[0].off_topic_cosine)])
+    def measured(name: str, law: Asked, by: Calibration) -> Measured:
+        return _measured(name, law, [replace(by, off_topic=law.lesson.off_topic_cosine)])
 
-    lessons = [lesson for lesson, _ in small]
+    lessons = [law.lesson for law in small]
     laws = [measured("sample", sample, fitted([joined(lessons)]))]
     each = [
-        measured("", law, fitted([sample[0], joined([lesson for lesson in lessons if lesson is not law[0]])]))
+        measured("", law, fitted([sample.lesson, joined([lesson for lesson in lessons if lesson is not law.lesson])]))
         for law in small
     ]
     hits, relevant = ([one for law in each for one in getattr(law, name)] for name in ("hits", "relevant"))
     own, other = zip(*(np.split(law.off_topic, 2) for law in each), strict=True)
-    laws.append(Measured("small laws", hits, relevant, np.concatenate([*own, *other])))
-    default = fitted([sample[0], joined(lessons)])
-    laws += [measured(name, _lesson_and_off_topic(run, corpus, "dev"), default) for name, run, corpus in others]
+    in_a_row = [
+        tuple(map(np.concatenate, zip(*pairs, strict=True)))
+        for pairs in zip(*(law.in_a_row for law in each), strict=True)
+    ]
+    laws.append(Measured("small laws", hits, relevant, np.concatenate([*own, *other]), in_a_row))
+    default = fitted([sample.lesson, joined(lessons)])
+    laws += [measured(name, _asked(run, corpus, "dev"), default) for name, run, corpus in others]
     default.write(calibrating.DEFAULT)
     return laws
 
@@ -169,6 +205,7 @@ def report(measured: Measured) -> list[str]:
     figures = (
         auroc(most, measured.off_topic),
         auroc(most, measured.off_topic[: len(measured.off_topic) // 2]),
+        *(auroc(about, off) for about, off in measured.in_a_row),
         expected_calibration_error(best, labels),
         *noise(best),
         expected_calibration_error(hits, relevant),
@@ -196,13 +233,14 @@ def main(runs: tuple[str, ...], acts: Path | None, on_test: bool) -> None:
 def _of_run(name: str, run: RunFolder, corpus: Corpus, *, on_test: bool) -> Measured:
     is_own = on_test or learnt_from(run) == "dev"
     split = "test" if is_own else "dev"
-    lesson, off_topic = _lesson_and_off_topic(run, corpus, split)
+    asked = _asked(run, corpus, split)
+    lesson = asked.lesson
     by = [Calibration.read(run.calibration)] if is_own else []
     for fold in () if is_own else range(_FOLDS):
         kept = [place for place in range(len(lesson.questions)) if place % _FOLDS != fold]
         chosen = {name: [getattr(lesson, name)[place] for place in kept] for name in ("questions", "relevant")}
         by.append(calibrating.fitted([replace(lesson, **chosen)], ""))
-    return _measured(f"{name}, {split}", lesson, off_topic, by)
+    return _measured(f"{name}, {split}", asked, by)
 
 
 if __name__ == "__main__":

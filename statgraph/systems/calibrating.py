@@ -1,8 +1,9 @@
 """Fitting the calibration of an ensemble, once its ranker is ready: what a hit's probability means.
 
 Both parts of a `Calibration` are logistic regressions (Platt 1999). Whether a question is about this law is learnt from
-the dev questions against questions off its topic, counted as equally many: `off_topic.tsv`, in the law's language and
-in another one, alone and joined to the length of the dev questions, and the letters of the dev questions shuffled.
+the dev questions, alone and several in a row, against questions off its topic, counted as equally many:
+`off_topic.tsv`, in the law's language and in another one, alone and joined to the same lengths, and the letters of the
+dev questions shuffled.
 Whether a hit answers is learnt from the first twenty hits of each dev question, ranked by what has not seen it, and its
 labels; labels are seldom complete, so that a probability is one of being labelled, and low rather than high.
 """
@@ -27,7 +28,8 @@ DEFAULT = Path(__file__).with_name("default_calibration.json")
 HITS = 20  # of a question that are learnt from
 _ENOUGH = 30  # dev questions with an answer among these hits; with fewer, the default is used
 _OFF_TOPIC = Path(__file__).with_name("off_topic.tsv")
-_MADE = 32  # questions off the topic that are made, of either kind
+_MADE = 32  # questions that are made, of each kind
+_LONGEST = 1000  # characters of several questions in a row
 _LEAST_SPREAD = 0.01  # of their cosines; where they hardly differ, a hair's breadth would be a thousand units
 _OTHER_LANGUAGE = "en", "fr"  # the second for a law in the first
 
@@ -66,11 +68,13 @@ class Lesson:
     Attributes:
         questions: the evidence of its questions.
         relevant: which hits of each answer it, (candidates,) bool.
+        in_a_row: the evidence of several questions in a row.
         off_topic: the evidence of questions that the law does not answer.
     """
 
     questions: Sequence[Evidence]
     relevant: Sequence[np.ndarray]
+    in_a_row: Sequence[Evidence]
     off_topic: Sequence[Evidence]
 
     @property
@@ -100,7 +104,8 @@ def lesson(
     ]
     texts = [question.text for question in questions]
     off_topic = off_topic_questions(corpus.language, texts, np.random.default_rng(seed))
-    return Lesson(known, relevant, evidence_of(ensemble, off_topic))
+    several = in_a_row(texts, np.random.default_rng(seed)) if texts else []
+    return Lesson(known, relevant, evidence_of(ensemble, several), evidence_of(ensemble, off_topic))
 
 
 def evidence_of(ensemble: Ensemble, questions: Sequence[str]) -> list[Evidence]:
@@ -121,7 +126,7 @@ def fitted(lessons: Sequence[Lesson], fitted_on: str) -> Calibration:
     hit_weights: list[float] = []
     for of_law in lessons:
         unit = of_law.off_topic_cosine
-        for group, label in ((of_law.questions, True), (of_law.off_topic, False)):
+        for group, label in (([*of_law.questions, *of_law.in_a_row], True), (of_law.off_topic, False)):
             about += (standardised(known, unit)[0] for known in group)
             is_about += [label] * len(group)
             about_weights += [1.0 / len(group)] * len(group)
@@ -149,18 +154,28 @@ def _logistic(names: Sequence[str], values: np.ndarray, labels: np.ndarray, weig
 
 
 def off_topic_questions(language: str, questions: Sequence[str], rng: np.random.Generator) -> list[str]:
-    """Return questions that the law of a language does not answer: the shipped ones and those made of them and of the
-    letters of its own questions."""
+    """Return questions that the law of a language does not answer: the shipped ones, these in a row as long as
+    `in_a_row` of its own questions, and the letters of its own questions shuffled."""
     rows = artifacts.read_table(_OFF_TOPIC)
     other = next(name for name in _OTHER_LANGUAGE if name != language)
     own = [row.get(language, row[other]) for row in rows]
     texts, made = questions or own, []
-    for _ in range(_MADE):
-        first, second = (texts[place] for place in rng.integers(len(texts), size=2))
+    for model in in_a_row(texts, rng):
         joined = " ".join(own[place] for place in rng.permutation(len(own)))
-        cut = joined.find(" ", len(first))
-        made += [joined[: cut if cut > 0 else None], _shuffled(second, rng)]
+        cut = joined.find(" ", len(model))
+        made += [joined[: cut if cut > 0 else None], _shuffled(texts[rng.integers(len(texts))], rng)]
     return [*own, *(row[other] for row in rows), *made]
+
+
+def in_a_row(questions: Sequence[str], rng: np.random.Generator) -> list[str]:
+    """Return texts of one to eight questions each, several of at most 1,000 characters: long ones about the law."""
+    texts = []
+    for place in range(_MADE):
+        several = [questions[drawn] for drawn in rng.integers(len(questions), size=1 + place % 8)]
+        while len(several) > 1 and sum(map(len, several)) > _LONGEST:
+            several.pop()
+        texts.append(" ".join(several))
+    return texts
 
 
 def _shuffled(text: str, rng: np.random.Generator) -> str:

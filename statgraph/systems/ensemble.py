@@ -188,7 +188,7 @@ def _compared(job: Job, ensemble: Ensemble, learnt: _Learnt) -> DevRankings:
         return 100 * quality_of(job.corpus, learnt.questions, rankings)
 
     alone = {
-        signal.name: quality([own.ranked(own.own(signal.name)) for own in learnt.candidates])
+        signal.name: quality([each.ranked(each.of(signal.name)) for each in learnt.candidates])
         for signal in ensemble.signals
     }
     best = max(alone, key=lambda name: alone[name].mean())

@@ -6,7 +6,7 @@ import pytest
 
 from statgraph.retrieval.ranking.calibration import Calibration, Evidence
 from statgraph.systems import calibrating
-from statgraph.systems.calibrating import Lesson, fitted, off_topic_questions
+from statgraph.systems.calibrating import Lesson, fitted, in_a_row, off_topic_questions
 
 
 def known(coverage, nearest, *scores):
@@ -20,7 +20,7 @@ def lesson(n_off_topic=100):
     questions = [known(0.9 + 0.05 * (place % 2), 0.8, 2.0 if place % 2 else 1.0, 0.0) for place in range(100)]
     relevant = [np.array([place % 2 == 1, False]) for place in range(100)]
     off_topic = [known(0.1 + 0.05 * (place % 2), 0.4 + 0.02 * (place % 2), 2.0) for place in range(n_off_topic)]
-    return Lesson(questions, relevant, off_topic)
+    return Lesson(questions, relevant, (), off_topic)
 
 
 def test_what_is_far_from_the_law_is_improbable_however_high_its_score():
@@ -35,7 +35,7 @@ def test_what_is_far_from_the_law_is_improbable_however_high_its_score():
 
 def test_a_hair_above_questions_that_are_all_as_near_is_not_near():
     """An encoder that was trained on four articles may have everything off the topic at one cosine."""
-    same = Lesson((), (), [known(0.0, 0.4, 1.0)] * 100)
+    same = Lesson((), (), (), [known(0.0, 0.4, 1.0)] * 100)
     assert same.off_topic_cosine == pytest.approx((0.4, 0.01))
     default = replace(Calibration.read(calibrating.DEFAULT), off_topic=same.off_topic_cosine)
     hair, near = (default.probabilities(known(*of, 1.0, 0.0))[0] for of in ((0.0, 0.401), (1.0, 0.5)))
@@ -68,10 +68,16 @@ def test_questions_off_the_topic_are_in_the_language_of_the_law_and_in_another()
         made = off_topic_questions(language, [long], np.random.default_rng(0))
         assert any(question.startswith(others) for question in made)
         joined, shuffled = made[-2:]
-        assert len(long) <= len(joined) < len(long) + 30
+        models = [len(model) for model in in_a_row([long], np.random.default_rng(0))]
+        assert set(models) == {n * len(long) + n - 1 for n in (1, 2)}  # a third would pass 1,000 characters
+        lengths = [len(each) for each in made[-64::2]]
+        assert all(0 <= length - model < 30 for length, model in zip(lengths, models, strict=True))
+        assert len(joined) == lengths[-1]
         assert (len(shuffled), sorted(shuffled)) == (100, sorted(long[:100]))
     assert off_topic_questions("de", [long], np.random.default_rng(0))[0] == "Wie backe ich ein Sauerteigbrot?"
 
 
-def test_without_dev_questions_they_are_as_long_as_the_shipped_ones():
-    assert all(len(question) < 120 for question in off_topic_questions("de", [], np.random.default_rng(0)))
+def test_without_dev_questions_the_shipped_ones_say_how_long_they_are():
+    lengths = [len(question) for question in off_topic_questions("de", [], np.random.default_rng(0))]
+    assert min(lengths) < 40
+    assert max(lengths) > 240

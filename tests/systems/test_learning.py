@@ -32,7 +32,7 @@ def test_a_question_is_held_out_with_its_topic():
     scores = np.eye(2, dtype=np.float32)
     structure = Structure.of(LAW.articles)
     by_words, by_votes = (
-        Candidates(np.array(rows), ("words", "votes"), scores, scores, structure) for rows in ([1, 2], [2, 1])
+        Candidates(np.array(rows), ("words", "votes"), scores, scores, scores, structure) for rows in ([1, 2], [2, 1])
     )
     learning = learn_weights(prior, corpus, corpus.split("dev"), [by_words] * 30 + [by_votes] * 30)
     assert len(learning.held_out) == 60

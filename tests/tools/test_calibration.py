@@ -39,8 +39,9 @@ def test_the_questions_are_in_the_language_and_in_another():
 
 
 def test_a_law_is_a_row():
-    law = Measured("law", [np.array([0.9, 0.1])], [np.array([True, False])], np.array([0.0, 0.95]))
-    assert report(law)[:5] == ["law", "1", "0.500", "1.000", "0.100"]
+    in_a_row = (np.array([0.9, 0.3]), np.array([0.2, 0.4]))
+    law = Measured("law", [np.array([0.9, 0.1])], [np.array([True, False])], np.array([0.0, 0.95]), [in_a_row])
+    assert report(law)[:6] == ["law", "1", "0.500", "1.000", "0.750", "0.100"]
 
 
 def test_laws_are_joined_each_in_its_own_units():
@@ -48,7 +49,7 @@ def test_laws_are_joined_each_in_its_own_units():
         return Evidence(np.array([0.5, cosine]), np.full((1, len(HIT_EVIDENCE)), cosine), np.zeros(1))
 
     near, far = (
-        Lesson([known(mean + 2 * std)], [np.array([True])], [known(mean - std), known(mean + std)])
+        Lesson([known(mean + 2 * std)], [np.array([True])], [], [known(mean - std), known(mean + std)])
         for mean, std in ((0.8, 0.1), (0.3, 0.05))
     )
     both = joined([near, far])

@@ -24,7 +24,8 @@ class Evidence:
 
     Attributes:
         question: (2,) float64, as `QUESTION_EVIDENCE`: the share of its terms that the law's texts have, by rarity; the
-            cosine of the nearest article. Both are unscaled: low for small talk and for letters at random.
+            cosine of the article nearest to it or, if it is long, to one of its sentences. Both are unscaled: low for
+            small talk and for letters at random.
         hits: (hits, 6) float64, as `HIT_EVIDENCE`: the ranker's score; how far it is
             above the mean of the next five, and below the best; log(1 + hits before it); the share of the signals with
             it among their first ten; its own cosine.
@@ -47,8 +48,9 @@ def evidence(candidates: Candidates, scores: np.ndarray, *, coverage: float, den
         dense: the name of the signal whose scores are cosines.
     """
     order = np.argsort(-scores, kind="stable")
-    signals, raw = candidates.signals, candidates.raw[:, order]  # (signals, candidates)
-    cosines = raw[signals.index(dense)].astype(np.float64)
+    signals = candidates.signals
+    raw, own = candidates.raw[:, order], candidates.own[:, order]  # (signals, candidates)
+    cosines = own[signals.index(dense)].astype(np.float64)
     tenth = -np.sort(-raw, axis=1)[:, min(_TOP, raw.shape[1]) - 1] if raw.size else np.zeros(len(raw))
     agree = (raw > 0) & (raw >= tenth[:, None])
     ranked = scores[order].astype(np.float64)
@@ -59,7 +61,7 @@ def evidence(candidates: Candidates, scores: np.ndarray, *, coverage: float, den
     gap = ranked[:1] - ranked
     share = agree.sum(axis=0) / max(1, agree.any(axis=1).sum())
     hits = np.stack([ranked, ranked - following, gap, np.log1p(places), share, cosines], axis=1)
-    named = raw[signals.index(CitationSignal.name)] if CitationSignal.name in signals else np.zeros(len(ranked))
+    named = own[signals.index(CitationSignal.name)] if CitationSignal.name in signals else np.zeros(len(ranked))
     return Evidence(np.array([coverage, cosines.max(initial=0.0)]), hits, np.clip(named, 0.0, 1.0))
 
 

@@ -24,7 +24,9 @@ class Candidates:
     Attributes:
         rows: (candidates,) int64 article rows, ascending.
         signals: their names.
-        raw: (signals, candidates) float32, each signal's own scores.
+        raw: (signals, candidates) float32, the scores by which each signal orders them.
+        own: (signals, candidates) float32, each signal's scores on its own scale, which all questions share: of a long
+            question the best of those for itself and its sentences, else as `raw`.
         scaled: (signals, candidates) float32, from 0 to 1: a signal's best article has 1, one at a certain place 0.
         structure: of the law.
     """
@@ -32,14 +34,15 @@ class Candidates:
     rows: np.ndarray
     signals: tuple[str, ...]
     raw: np.ndarray
+    own: np.ndarray
     scaled: np.ndarray
     structure: Structure
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def own(self, signal: str) -> np.ndarray:
-        """Return a signal's own scores, (candidates,) float32."""
+    def of(self, signal: str) -> np.ndarray:
+        """Return the scores by which a signal orders the candidates, (candidates,) float32."""
         scores: np.ndarray = self.raw[self.signals.index(signal)]
         return scores
 
@@ -49,7 +52,8 @@ class Candidates:
 
     def at(self, places: np.ndarray) -> Candidates:
         """Return the candidates at these places."""
-        return Candidates(self.rows[places], self.signals, self.raw[:, places], self.scaled[:, places], self.structure)
+        raw, own, scaled = (scores[:, places] for scores in (self.raw, self.own, self.scaled))
+        return Candidates(self.rows[places], self.signals, raw, own, scaled, self.structure)
 
     def ranked(self, scores: np.ndarray) -> np.ndarray:
         """Return the rows by score, (candidates,), best first, ties by row."""
@@ -106,7 +110,10 @@ def candidates_of(
         raw = np.hstack([raw, np.stack([proposal.scores(added) for proposal in proposals])])[:, order]
         rows = merged[order]
     scaled = _scaled(raw, scales, proposals)
-    return Candidates(rows.astype(np.int64), tuple(signals), raw.astype(np.float32), scaled, structure)
+    raw = raw.astype(np.float32)
+    is_long = any(proposal.best_part is not None for proposal in proposals)
+    own = np.stack([proposal.own_scores(rows) for proposal in proposals]) if is_long and len(rows) else raw
+    return Candidates(rows.astype(np.int64), tuple(signals), raw, own, scaled, structure)
 
 
 @dataclass(frozen=True)

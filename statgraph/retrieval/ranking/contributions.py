@@ -67,7 +67,7 @@ class _Ranking:
             return Part(source, amount, None if lender is None else self._ranks.get(lender), lender)
         if source == READER:
             return Part(source, amount, 1 + int((self._read[self._read != 0] > np.float32(amount)).sum()))
-        scores = self._candidates.own(source)
+        scores = self._candidates.of(source)
         return Part(source, amount, 1 + int((scores > scores[place]).sum()))
 
     def _lender(self, row: int, source: str) -> int | None:

@@ -156,5 +156,11 @@ def long_proposal(
         floor = float(joined(np.full(1, floor), np.full((len(sentences), 1), floor))[0])
     candidate_scores = joined(whole_scores, by_sentence)
     order = np.argsort(-candidate_scores, kind="stable")[:k]
-    candidates = Ranked(rows[order].astype(np.int64), candidate_scores[order])
-    return replace(whole, candidates=candidates, scores=scores, floor=floor, confidence=confidence)
+    return replace(
+        whole,
+        candidates=Ranked(rows[order].astype(np.int64), candidate_scores[order]),
+        scores=scores,
+        floor=floor,
+        confidence=confidence,
+        best_part=lambda rows: np.maximum(whole.scores(rows), sentence_scores(rows).max(axis=0)),
+    )

@@ -122,6 +122,8 @@ class Proposal:
         confidence: what its scaled scores are multiplied by, from 0 to 1.
         absolute: whether scores are from 0 to 1 and mean the same for every question, so that they are not scaled: the
             best article of a signal that knows nothing of a question then counts little.
+        best_part: from article rows to the signal's own scores for a long question or the best of its sentences, whose
+            `scores` are a sum in no unit; None where `scores` are the signal's own.
     """
 
     candidates: Ranked
@@ -129,6 +131,11 @@ class Proposal:
     floor: float | None = None
     confidence: float = 1.0
     absolute: bool = False
+    best_part: Callable[[np.ndarray], np.ndarray] | None = None
+
+    def own_scores(self, rows: np.ndarray) -> np.ndarray:
+        """Return the scores of article rows on the signal's own scale, (rows,) float32."""
+        return (self.best_part or self.scores)(rows)
 
     @classmethod
     def from_scores(

@@ -16,7 +16,7 @@ CALIBRATION = Calibration(QUESTION, HIT, (0.5, 0.1), "by hand")
 def candidates_by(**scores):
     """Return candidates by the scores of some signals."""
     raw = np.array(list(scores.values()), dtype=np.float32)
-    return Candidates(np.arange(raw.shape[1]), tuple(scores), raw, raw, None)
+    return Candidates(np.arange(raw.shape[1]), tuple(scores), raw, raw, raw, None)
 
 
 def test_the_evidence_of_three_hits():
@@ -33,6 +33,18 @@ def test_the_evidence_of_three_hits():
     assert known.hits[:, 4].tolist() == [1, 0.5, 1]  # of two signals that say anything; the first shares no word
     assert known.hits[:, 5].tolist() == [0.5, 0.75, 0.25]
     assert known.named.tolist() == [0, 0, 0]
+
+
+def test_the_evidence_of_a_long_question_is_on_the_scale_of_a_short_one():
+    raw = np.array([[1.8, -0.3], [1.2, 0.0]], dtype=np.float32)  # sums over sentences
+    own = np.array([[0.75, 0.5], [0.5, 0.0]], dtype=np.float32)
+    candidates = Candidates(np.arange(2), ("cosines", "citation"), raw, own, raw, None)
+
+    known = evidence(candidates, np.array([1.0, 0.5]), coverage=0.5, dense="cosines")
+
+    assert known.question.tolist() == [0.5, 0.75]
+    assert known.hits[:, 5].tolist() == [0.75, 0.5]
+    assert known.named.tolist() == [0.5, 0]
 
 
 def test_a_question_without_candidates_has_no_hits():

@@ -99,6 +99,8 @@ def test_sentences_by_weight_the_best_and_some_of_the_whole():
     assert long.candidates.scores == pytest.approx([1.125, 0.25, -0.375])
     assert long.scores(np.array([0, 3])) == pytest.approx([-0.375, -0.125 - 0.5])
     assert long.floor == pytest.approx(-0.625)
+    assert long.own_scores(np.arange(4)).tolist() == [4, 10, 5, 0]  # the best of the whole and the sentences
+    assert sentences[0].own_scores(np.arange(4)).tolist() == [0, 10, 0, 0]
     assert long.confidence == 1  # as sure as of the sentence that it is surest of
 
 

@@ -12,7 +12,7 @@ NOTHING_AROUND = dict.fromkeys(AROUND, 0.0)
 
 def candidates(rows=(0, 3), **scaled):
     values = np.array(list(scaled.values()), dtype=np.float32)
-    return Candidates(np.array(rows), tuple(scaled), values, values, STRUCTURE)
+    return Candidates(np.array(rows), tuple(scaled), values, values, values, STRUCTURE)
 
 
 def test_the_terms_add_up_to_the_score():
