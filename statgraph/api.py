@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # these load torch
     from statgraph.evaluation.significance import MetricComparison
     from statgraph.graph.build import LegalGraph
     from statgraph.retrieval.index.engines.contract import EngineAddress
+    from statgraph.retrieval.search.comparing import RunComparison
     from statgraph.retrieval.search.retriever import Retriever
     from statgraph.runs.run import RunFolder
     from statgraph.systems.dense import RehearsedStep
@@ -51,7 +52,7 @@ class Evaluation:
 
     Attributes:
         report: every metric with its interval, over all questions and in each stratum.
-        comparisons: the difference of each metric from the baseline's, by name.
+        comparison: how far the run is from the baseline; None without one.
         question_set: which questions of the split.
         baseline: the folder of the run that it is compared with; blank without one.
         others: the split's further question sets, by name.
@@ -59,7 +60,7 @@ class Evaluation:
     """
 
     report: Report
-    comparisons: Mapping[str, MetricComparison] = field(default_factory=dict)
+    comparison: RunComparison | None = None
     question_set: str = MAIN_SET
     baseline: str = ""
     others: Mapping[str, Evaluation] = field(default_factory=dict)
@@ -71,6 +72,11 @@ class Evaluation:
         return self.report.metrics
 
     @property
+    def comparisons(self) -> Mapping[str, MetricComparison]:
+        """Return the difference of each metric from the baseline's, by name; none without a baseline."""
+        return {} if self.comparison is None else self.comparison.metrics
+
+    @property
     def intervals(self) -> dict[str, tuple[float, float]]:
         """Return the 95 % bootstrap interval of each metric."""
         return {name: (estimate.low, estimate.high) for name, estimate in self.report.strata["all"].metrics.items()}
@@ -78,9 +84,8 @@ class Evaluation:
     def to_dict(self) -> dict[str, object]:
         """Return JSON values: what `statgraph evaluate --json` prints."""
         values = self.report.to_dict()
-        if self.baseline:
-            metrics = {name: asdict(compared) for name, compared in self.comparisons.items()}
-            values["against"] = {"run": self.baseline, "metrics": metrics}
+        if self.comparison is not None:
+            values["against"] = {"run": self.baseline, **asdict(self.comparison)}
         return values | (
             {"question_sets": {name: each.to_dict() for name, each in self.others.items()}} if self.others else {}
         )
@@ -346,7 +351,7 @@ def evaluate(
         corpus: the corpus that it was trained on.
         split: train, dev or test.
         question_set: which questions of the split; None for each set that it has, the main one first.
-        against: a run to compare with, question by question.
+        against: a run to compare with, question by question, of this corpus or of another state of it.
         reader: a cross-encoder in place of the run's, as in `Retriever.load`.
         device: auto, cpu or cuda.
 
@@ -354,15 +359,17 @@ def evaluate(
         UsageError: if the split is unknown or empty, or an argument has the wrong type.
         RunError: if it is no finished run, or one of another corpus.
     """
-    from statgraph.retrieval.search.evaluating import compared_reports, sets_of_split
+    import numpy as np
+
+    from statgraph.retrieval.search.comparing import compare_runs
+    from statgraph.retrieval.search.evaluating import report_of, sets_of_split, split_metrics
     from statgraph.retrieval.search.retriever import Retriever
     from statgraph.runs.run import RunFolder
 
-    opened = []
-    for each in (run,) if against is None else (run, against):
-        opened.append(RunFolder.read(local_run(each)))
-        opened[-1].check_measurable(split)
-        opened[-1].check_corpus(checked_corpus(corpus))
+    opened = [RunFolder.read(local_run(each)) for each in ((run,) if against is None else (run, against))]
+    for each in opened:
+        each.check_measurable(split)
+    opened[0].check_corpus(checked_corpus(corpus))
     caveats = tuple(
         f"{each.folder} has learnt to rank from {split}: its figures are too good there"
         for each in opened
@@ -371,9 +378,14 @@ def evaluate(
     names = (question_set,) if question_set else sets_of_split(corpus, split)
     readers = (reader, None)  # of what it is compared with, its own
     retrievers = [Retriever.of(each, device=device, reader=own) for each, own in zip(opened, readers, strict=False)]
-    baseline = "" if against is None else str(opened[1].folder)
-    reports = {name: compared_reports(retrievers, corpus, split, name) for name in names}
-    first, *others = (Evaluation(*found, name, baseline, caveats=caveats) for name, found in reports.items())
+    (this, *earlier), baseline = list(zip(opened, retrievers, strict=True)), str(opened[-1].folder)
+    evaluations = []
+    for name in names:
+        measured = split_metrics(retrievers[0], corpus, split, name)
+        report = report_of(measured, corpus, split, rng=np.random.default_rng(0))
+        comparison = compare_runs(this, earlier[0], corpus, split, name, measured) if earlier else None
+        evaluations.append(Evaluation(report, comparison, name, baseline if earlier else "", caveats=caveats))
+    first, *others = evaluations
     return replace(first, others={each.question_set: each for each in others})
 
 

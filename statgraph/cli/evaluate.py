@@ -19,7 +19,7 @@ from statgraph.cli import options
 @options.path(
     "--against",
     metavar="RUN",
-    help="Run folder to compare with, question by question: intervals and p-values of the differences.",
+    help="Run folder to compare with, question by question, of this state of the law or another.",
 )
 @options.reader
 @options.json
@@ -33,7 +33,7 @@ def evaluate(run: str | None, corpus: Path | None, as_json: bool, **what: Any) -
     from rich.console import Console
 
     from statgraph import api
-    from statgraph.evaluation.report import comparison_table, report_table, strata_table
+    from statgraph.evaluation.report import comparison_table, report_table, strata_comparison_table, strata_table
     from statgraph.law.records import MAIN_SET
 
     folder, records = options.chosen_run(run), options.chosen_corpus(corpus)
@@ -47,9 +47,12 @@ def evaluate(run: str | None, corpus: Path | None, as_json: bool, **what: Any) -
         name = f", {each.question_set}" if each.question_set != MAIN_SET else ""
         click.echo(f"{folder} on {records.name}, {each.report.split}{name}")
         tables = [report_table(each.report), strata_table(each.report)]
-        if each.baseline:
-            tables.append(comparison_table(each.comparisons, each.baseline))
+        if each.comparison is not None:
+            tables.append(comparison_table(each.comparison.metrics, each.baseline))
+            tables.append(strata_comparison_table(each.comparison.strata))
         for table in filter(None, tables):
             Console(highlight=False).print(table)
+        for reason in () if each.comparison is None else each.comparison.left_out:
+            click.echo(f"not compared: {reason}")
     for note in measured.report.notes():  # the same for every question set
         click.echo(note)

@@ -13,7 +13,14 @@ import numpy as np
 
 from statgraph.artifacts import reading
 from statgraph.evaluation.metrics import QUALITY, QuestionMetrics, left_out_note, quality_cut
-from statgraph.evaluation.significance import CONFIDENCE, SIGNIFICANCE_LEVEL, Estimate, MetricComparison, mean_estimate
+from statgraph.evaluation.significance import (
+    CONFIDENCE,
+    SIGNIFICANCE_LEVEL,
+    Comparison,
+    Estimate,
+    MetricComparison,
+    mean_estimate,
+)
 from statgraph.evaluation.strata import ALL, STRATA, TOPIC
 from statgraph.law.query import Ranked
 
@@ -168,11 +175,33 @@ def comparison_table(comparisons: Mapping[str, MetricComparison], baseline: str)
             metric,
             f"{100 * compared.baseline_mean:.1f}",
             f"{100 * compared.system_mean:.1f}",
-            f"{100 * difference.difference:+.1f} \\[{100 * difference.low:+.1f}, {100 * difference.high:+.1f}]",
+            _difference(difference),
             f"{difference.p_value:.4f}{'*' if difference.significant else ' '}",
             f"{compared.adjusted_p_value:.4f}",
         )
     return table
+
+
+def strata_comparison_table(strata: Mapping[str, Mapping[str, MetricComparison]]) -> Table | None:
+    """Return a `rich.table.Table` of the differences in each stratum, in points, or None where there is no stratum."""
+    from rich.table import Table
+
+    if not strata:
+        return None
+    table = Table(title="difference by stratum, in points")
+    table.add_column("stratum")
+    metrics = list(next(iter(strata.values())))
+    for name in ("n", *metrics):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name, compared in strata.items():
+        cells = (_difference(compared[metric].comparison, interval=metric == INTERVAL_METRIC) for metric in metrics)
+        table.add_row(name, str(compared[metrics[0]].comparison.n_questions), *cells)
+    return table
+
+
+def _difference(compared: Comparison, *, interval: bool = True) -> str:
+    ends = f" \\[{100 * compared.low:+.1f}, {100 * compared.high:+.1f}]" if interval else ""
+    return f"{100 * compared.difference:+.1f}{ends}"
 
 
 def _cell(stratum: Stratum, metric: str, *, interval: bool = True) -> str:

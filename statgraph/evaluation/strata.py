@@ -20,6 +20,7 @@ import numpy as np
 from statgraph.law.records import Article, Question
 
 LIKE, UNLIKE = "like training", "unlike training"
+SHORT, LONG = "short questions", "long questions"  # in comparisons of runs
 # In every report, with or without a question; strata of the families are left out where they have none.
 ALL = "all"
 STRATA = (ALL, "seen", "unseen")

@@ -3,7 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from statgraph.law import write_corpus
+from statgraph.law import read_corpus, write_corpus
+from statgraph.law.records import Question
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 
@@ -48,6 +49,19 @@ def test_the_difference_to_another_run(run_here, bm25_run, dense_run, town):
     gain = compared["system_mean"] - compared["baseline_mean"]
     assert compared["comparison"]["difference"] == pytest.approx(gain)
     assert compared["comparison"]["n_questions"] == 4
+
+
+def test_another_state_of_the_law_is_compared_on_what_both_know(run_here, bm25_run, town_corpus, tmp_path):
+    asked = Question("pets", "May a goat live on a balcony?", "test", (town_corpus.articles[0].article_id,))
+    write_corpus(replace(town_corpus, questions=(*town_corpus.questions, asked)), tmp_path / "later")
+    train_run(read_corpus(tmp_path / "later"), resolve_config("bm25", ["device=cpu"]), tmp_path / "run")
+
+    done = run_here("evaluate", "--run", tmp_path / "run", "--corpus", tmp_path / "later", "--against", bm25_run)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "all (n = 5)" in done.stdout
+    assert f"difference to {bm25_run}" in done.stdout.replace("\n", " ")
+    assert "not compared" not in done.stdout  # both have all articles
 
 
 @pytest.fixture

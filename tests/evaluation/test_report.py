@@ -14,6 +14,7 @@ from statgraph.evaluation.report import (
     comparison_table,
     evaluation_report,
     report_table,
+    strata_comparison_table,
     strata_table,
     write_trec_qrels,
     write_trec_run,
@@ -158,6 +159,19 @@ def test_comparison_shows_both_means_and_stars_what_is_significant():
     assert "difference to runs/[b]bm25, in points [95% interval]" in text
     assert "* interval excludes 0 and p < 0.05" in text
     assert "*" not in printed(comparison_table({"mAP": comparisons["mAP"]}, "runs/bm25"))
+
+
+def test_a_stratum_has_its_differences():
+    gain, loss = Comparison(0.1461, 0.1, 0.2, 0.0123, True, 61), Comparison(-0.05, -0.11, 0.01, 0.2, False, 61)
+    strata = {
+        "unlike training": {
+            "S@3": MetricComparison(0.5, 0.6461, gain, 0.0246),
+            "mAP": MetricComparison(0.25, 0.2, loss, 0.2),
+        }
+    }
+    text = printed(strata_comparison_table(strata))
+    assert ["unlike training", "61", "+14.6", "-5.0 [-11.0, +1.0]"] in cells(text)
+    assert strata_comparison_table({}) is None
 
 
 ARTICLE_IDS = ["A", "B", "C"]

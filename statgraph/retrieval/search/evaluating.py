@@ -12,12 +12,10 @@ from statgraph.artifacts import reading
 from statgraph.errors import UsageError, unknown_name
 from statgraph.evaluation.metrics import DEPTH, QuestionMetrics, article_means, question_metrics
 from statgraph.evaluation.report import Report, evaluation_report
-from statgraph.evaluation.significance import MetricComparison, compare_metrics
 from statgraph.evaluation.strata import strata_masks
 from statgraph.law.query import Ranks
 from statgraph.law.records import MAIN_SET, SPLITS, Corpus, Question
 from statgraph.law.topics import nearness
-from statgraph.retrieval.search.retriever import Retriever
 
 SAVED_DECIMALS = 6
 
@@ -119,24 +117,13 @@ def _like_training(corpus: Corpus, questions: Sequence[Question]) -> np.ndarray 
     return like
 
 
-def compared_reports(
-    retrievers: Sequence[Retriever], corpus: Corpus, split: str, question_set: str
-) -> tuple[Report, Mapping[str, MetricComparison]]:
-    """Return the report of the first retriever on a question set, and the differences of its metrics from the second's;
-    none without a second."""
-    first, *others = (split_metrics(retriever, corpus, split, question_set) for retriever in retrievers)
-    report = _report(first, corpus, split, np.random.default_rng(0))
-    if not others:
-        return report, {}
-    return report, compare_metrics([others[0].metrics], [first.metrics], np.random.default_rng(0))
-
-
 def evaluate_split(retriever: Ranks, corpus: Corpus, split: str, *, rng: np.random.Generator) -> Report:
     """Return the report of a retriever on a split of the main set: all metrics with intervals, in every stratum."""
-    return _report(split_metrics(retriever, corpus, split), corpus, split, rng)
+    return report_of(split_metrics(retriever, corpus, split), corpus, split, rng=rng)
 
 
-def _report(measured: SplitMetrics, corpus: Corpus, split: str, rng: np.random.Generator) -> Report:
+def report_of(measured: SplitMetrics, corpus: Corpus, split: str, *, rng: np.random.Generator) -> Report:
+    """Return the report of what was measured on a split."""
     return evaluation_report(
         measured.metrics,
         measured.masks,
