@@ -209,8 +209,7 @@ def stamp_newest(path: Path, others: Iterable[Path]) -> None:
 def refused_write_named(place: Path) -> Iterator[None]:
     """Raise an OSError with the place where the block fails because the disk there refuses to be written.
 
-    NumPy, safetensors, DGL, FAISS and LightGBM each raise another error, most of them without its number, none with
-    the place.
+    NumPy, safetensors, DGL and FAISS each raise another error, most of them without its number, none with the place.
     """
     try:
         yield
