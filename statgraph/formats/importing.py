@@ -18,7 +18,6 @@ from statgraph.formats.recognising import check_named, check_text, recognised
 from statgraph.formats.repealed import is_repealed
 from statgraph.formats.tables import draft_questions, draft_rows
 from statgraph.law.account import words_of
-from statgraph.law.cells import CellAccount
 from statgraph.law.draft import AS_IT_STANDS, Draft, Reading, SourceFormat
 from statgraph.law.fields import FieldNames, draft_question
 from statgraph.law.html_text import has_html
@@ -312,7 +311,7 @@ def _opened(
             raise _unknown_language(path)
         # With a "?" for each byte of a file name that is not UTF-8, so that it can be written.
         printable = {key: (value or "").encode(errors="replace").decode() for key, value in known.items()}
-        draft = Draft(**printable, splits=splits, reading=reading, is_repealed=is_repealed, cells=CellAccount())
+        draft = Draft(**printable, splits=splits, reading=reading, is_repealed=is_repealed, counts_cells=True)
         yield source_format, draft, path
 
 

@@ -23,7 +23,6 @@ from pathlib import Path
 
 from statgraph.errors import option
 from statgraph.formats.law_words import LONGEST_HEADING, HeadingLine, HeadingStack, LinePatterns
-from statgraph.law.cells import PATH_SEPARATOR
 from statgraph.law.draft import Draft, SourceFormat
 from statgraph.law.fields import (
     UNREADABLE,
@@ -36,6 +35,7 @@ from statgraph.law.fields import (
     string_field,
 )
 from statgraph.law.lines import csv_fields, json_lines, named_rows, table_value
+from statgraph.law.records import PATH_SEPARATOR
 from statgraph.law.titles import NUMBER
 
 MAX_LISTED_CYCLE = 8

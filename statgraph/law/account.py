@@ -120,21 +120,14 @@ class Account:
     def _place(self, number: int) -> str:
         return f"{self._places[number]}:{self._lines[number]}" if self._lines[number] else self._places[number]
 
-    def put(self, rule: str, text: str) -> None:
-        """Add what is in the corpus (`KEPT`), or what a rule leaves out."""
-        self._add(rule, (text,))
-
     def keep(self, *texts: str) -> None:
         """Add what is in the corpus: the number, rubric and text of an article, a heading."""
-        self._add(KEPT, texts)
+        self.leave_out(KEPT, *texts)
 
     def leave_out(self, rule: str, *texts: str) -> None:
-        """Add what is left out by a rule, such as "notes"."""
-        self._add(rule, texts)
-
-    def _add(self, rule: str, texts: Iterable[str]) -> None:
+        """Add what is left out by a rule, such as "notes"; `KEPT` stands for what is in the corpus."""
         self._parts += texts
-        self._rules += [rule] * (len(self._parts) - len(self._rules))
+        self._rules += [rule] * len(texts)
 
     def balance(self, named: Collection[str] | None = None) -> Balance:
         """Return how many words of the source went where, with each piece that one of the named rules leaves out; None

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from statgraph.errors import CorpusError, option
-from statgraph.law.cells import PATH_SEPARATOR, CellAccount
 from statgraph.law.citations.numbers import article_number
 from statgraph.law.citations.references import cited_articles
 from statgraph.law.html_text import has_html, plain_text
 from statgraph.law.normal_text import normal_heading
-from statgraph.law.records import PARTS, SET_KEY, SPLITS, Article, CitingText, Corpus, Question
+from statgraph.law.records import PARTS, PATH_SEPARATOR, SET_KEY, SPLITS, Article, CitingText, Corpus, Question
 from statgraph.law.source_report import REPEALED, SourceReport
 from statgraph.law.splitting import HASH, SPLITTINGS
 from statgraph.law.synonyms import parse_synonyms
@@ -84,8 +83,8 @@ class Draft:
     `left_out` takes what of the source is no part of a corpus, in words, and `report` the accounts of its words.
 
     `is_repealed` says of an article's text whether it is only a mark such as "(repealed)": such articles are left out,
-    and so are those with a blank text. Without it a blank text is a problem, and a mark a text. `cells` is the account
-    of tables, None where none is wanted; `settle_cells` completes it.
+    and so are those with a blank text. Without it a blank text is a problem, and a mark a text. `counts_cells` says
+    whether there is an account of tables; `settle_cells` completes it.
     """
 
     def __init__(
@@ -98,7 +97,7 @@ class Draft:
         splits: str = HASH,
         reading: Reading = AS_IT_STANDS,
         is_repealed: Callable[[str], bool] | None = None,
-        cells: CellAccount | None = None,
+        counts_cells: bool = False,
     ):
         if splits != HASH:
             source = f"{source}; splits {splits}"
@@ -107,7 +106,7 @@ class Draft:
         self.reading = reading
         self.left_out: list[str] = []
         self._repealed: dict[str, str] = {}  # the places of articles without text by id
-        self.report = SourceReport(cells, reading.plain if reading.strip_html else None)
+        self.report = SourceReport(counts_cells=counts_cells, plain=reading.plain if reading.strip_html else None)
         self._columns_met: dict[tuple[str, ...], list[tuple[str, ...]]] = {}  # of a table to their names
         self._problems: list[str] = []
         self._refused: set[str] = set()

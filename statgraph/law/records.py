@@ -18,6 +18,8 @@ SET_KEY = "set"
 # What `metadata.set` of a question calls the set that is trained and chosen on; blank means the same.
 MAIN_SET = "questions"
 
+PATH_SEPARATOR = " > "  # between the headings of a path that is one text
+
 # What part of its document a citing text can be.
 PARTS = ("reference", "section", "paragraph")
 # Shorter citing texts ("Conditions", "How to apply") occur in many documents, and do not distinguish them.

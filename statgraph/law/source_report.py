@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import chain
 
 from statgraph.errors import option
-from statgraph.law.account import Account, Balance
-from statgraph.law.cells import CellAccount, cells_of
-from statgraph.law.records import Article
+from statgraph.law.account import KEPT, Account, Balance, word_count
+from statgraph.law.records import PATH_SEPARATOR, Article
 
 REPEALED = "repealed"  # the rule of the account
 MOST_LOST = 0.05  # of the words of a source
@@ -20,8 +20,11 @@ _ANY_NUMBER = re.compile(r"(\d+)")
 class SourceReport:
     """Takes the accounts of the files of a source, and what their readers recognise.
 
+    The cells of its tables have one account, since nearly all of them are kept as they stand: only the others are
+    searched for.
+
     Args:
-        cells: the account of tables; None where none is wanted.
+        counts_cells: whether there is an account of tables.
         plain: what the cells of tables are reduced to before they are compared; None to compare them as they stand.
 
     Attributes:
@@ -31,8 +34,10 @@ class SourceReport:
         repealed_numbers: of articles that the source has only a mark of.
     """
 
-    def __init__(self, cells: CellAccount | None = None, plain: Callable[[str], str] | None = None):
-        self._cells, self._plain = cells, plain
+    def __init__(self, *, counts_cells: bool = False, plain: Callable[[str], str] | None = None):
+        self._counts_cells, self._plain = counts_cells, plain
+        self._rows: list[tuple[str, Collection[object]]] = []  # of tables, each with its place
+        self._cells: dict[str, list[str]] = {KEPT: []}  # what became of cells, by rule
         self.is_explained = False
         self.remarks: list[str] = []
         self.balance = Balance()
@@ -47,31 +52,51 @@ class SourceReport:
     @property
     def has_cells(self) -> bool:
         """Return whether cells of a table were read."""
-        return self._cells is not None and not self._cells.is_empty
+        return bool(self._rows)
 
     def read_cells(self, place: str, values: Collection[object]) -> None:
-        """Add cells of a table to its account, as they are read from the file."""
-        if self._cells is not None:
-            self._cells.read(place, values if self._plain is None else [*map(self._plain, _texts(values))])
+        """Add cells of a table to its account, values as JSON has them, as they are read from the file."""
+        if self._counts_cells:
+            self._rows.append((place, values if self._plain is None else [*map(self._plain, _texts(values))]))
 
     def keep_cells(self, values: Iterable[object]) -> None:
         """Add to the account of tables what is in the corpus."""
-        if self._cells is not None:
-            self._cells.keep(_texts(values))
+        self.leave_out_cells(KEPT, values)
 
     def leave_out_cells(self, rule: str, values: Iterable[object]) -> None:
         """Add to the account of tables what is left out by a rule, such as "names of columns"."""
-        if self._cells is not None:
-            self._cells.leave_out(rule, _texts(values))
+        if self._counts_cells:
+            self._cells.setdefault(rule, []).extend(_texts(values))
 
     def settle_cells(self) -> None:
         """Add the account of the tables, which is complete."""
-        if self._cells is not None:
-            self.settle(self._cells)
+        balance, others = Balance(), Account()
+        left = {rule: Counter(texts) for rule, texts in self._cells.items()}
+        for place, values in self._rows:
+            for text in filter(None, _texts(values)):
+                rule = next((rule for rule, texts in left.items() if texts[text]), None)
+                if rule is None:
+                    others.read(place, text)
+                    continue
+                left[rule][text] -= 1
+                balance.words += (count := word_count(text))
+                if rule == KEPT:
+                    balance.kept += count
+                else:
+                    balance.left_out[rule] += count
+                    balance.first.setdefault(rule, place)
+                    balance.pieces.append((place, rule, text))
+        self._rows.clear()
+        for rule, texts in left.items():
+            others.leave_out(rule, *texts.elements())
+        self._add(balance)
+        self.settle(others)
 
-    def settle(self, account: Account | CellAccount) -> None:
+    def settle(self, account: Account) -> None:
         """Add the account of a file, which is complete."""
-        balance = account.balance(None if self.is_explained else (REPEALED,))
+        self._add(account.balance(None if self.is_explained else (REPEALED,)))
+
+    def _add(self, balance: Balance) -> None:
         for _, rule, text in balance.pieces:
             if rule == REPEALED:
                 self.repealed_numbers.update(_numbers_in(text))
@@ -107,6 +132,18 @@ class SourceReport:
 
 def _texts(values: Iterable[object]) -> Iterator[str]:
     return chain.from_iterable(map(cells_of, values))
+
+
+def cells_of(value: object) -> Iterator[str]:
+    """Yield the texts in a value of a table: of a list of headings or ids one, of an object those of its values."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | tuple) and all(isinstance(one, str) for one in value):
+        yield PATH_SEPARATOR.join(value)
+    elif isinstance(value, dict | list | tuple):
+        yield from _texts(value.values() if isinstance(value, dict) else value)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
 
 
 def _numbers_in(mark: str) -> Iterable[int]:

@@ -132,9 +132,9 @@ def _account(walked: Iterable[tuple[str, str]], name: str, document: DocumentLin
     for place, text in walked:
         account.read(place, text)
         if is_beside and not outline.articles:
-            account.put("files without articles", text)
+            account.leave_out("files without articles", text)
     for rule, text in (*document.left_out, *(outline.parts if outline.articles else ())):
-        account.put(rule, text)
+        account.leave_out(rule, text)
     return account
 
 

@@ -1,7 +1,6 @@
 import pytest
 
 from statgraph.formats.catalogue.bsard import draft_bsard, language_of
-from statgraph.law.cells import CellAccount
 from statgraph.law.draft import Draft
 
 LEVELLED = (
@@ -172,7 +171,7 @@ def test_bad_rows_name_their_lines(draft, source, problems_of):
 
 
 def test_columns_that_are_not_read_are_left_out_by_a_rule(source):
-    draft = Draft(name="bsard", language="fr", cells=CellAccount())
+    draft = Draft(name="bsard", language="fr", counts_cells=True)
     draft_bsard(draft, source)
     draft.settle_cells()
     assert draft.report.balance.left_out == {"columns that are not read": 2}  # the description of article 1

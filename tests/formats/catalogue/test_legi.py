@@ -3,7 +3,6 @@ import json
 import pytest
 
 from statgraph.formats.catalogue.legi import draft_legi
-from statgraph.law.cells import CellAccount
 from statgraph.law.citations.numbers import article_number
 from statgraph.law.draft import Draft
 
@@ -194,7 +193,7 @@ def test_what_is_not_in_force_is_left_out_by_a_rule(tmp_path):
     old = article("A2", "L2", "<p><b>Ancien</b> texte.</p>", etat="ABROGE")
     root = code("Code", section("S1", "Livre Ier", article("A1", "L1", "<p>Texte&nbsp;neuf.</p>"), old))
     (tmp_path / "LEGITEXT0.json").write_text(json.dumps(root), encoding="utf-8")
-    draft = Draft(name="codes", language="fr", cells=CellAccount())
+    draft = Draft(name="codes", language="fr", counts_cells=True)
     draft_legi(draft, tmp_path)
     draft.settle_cells()
     assert (draft.report.balance.left_out, draft.report.balance.kept, draft.report.balance.lost) == (

@@ -4,7 +4,6 @@ import openpyxl
 import pytest
 
 from statgraph.formats.documents.xlsx import draft_xlsx
-from statgraph.law.cells import CellAccount
 from statgraph.law.draft import Draft, Reading
 
 SPANISH = [
@@ -122,7 +121,7 @@ def test_cells_of_hidden_and_other_sheets_are_left_out_by_a_rule(tmp_path):
     workbook["viejo"].sheet_state = "hidden"
     workbook.create_sheet("notas").append(["por hacer"])
     workbook.save(tmp_path / "law.xlsx")
-    draft = Draft(name="law", language="es", reading=Reading(columns=COLUMNS), cells=CellAccount())
+    draft = Draft(name="law", language="es", reading=Reading(columns=COLUMNS), counts_cells=True)
     draft_xlsx(draft, tmp_path / "law.xlsx")
     draft.settle_cells()
     assert draft.report.balance.left_out == {"hidden sheets": 3, "sheets without a table": 2}
