@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Protocol
 
 from statgraph.errors import checked
 
@@ -59,6 +60,25 @@ class Article:
         targets = self.metadata.get(REFERENCES_ELSEWHERE)
         texts = [target for target in targets if isinstance(target, str)] if isinstance(targets, (list, tuple)) else []
         return [target for target in texts if target.startswith(("https://", "http://"))]
+
+
+class AnyArticle(Protocol):
+    """What is known of an article everywhere: in a corpus, in a run, in an answer."""
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def path(self) -> tuple[str, ...]: ...
+
+    @property
+    def number(self) -> str: ...
+
+    @property
+    def rubric(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from statgraph.artifacts import reading, replaced_file
-from statgraph.law.citations.references import Citations, PlacedText, Ragged, citations_among
+from statgraph.law.citations.references import Citations, Ragged, citations_among
+from statgraph.law.records import AnyArticle
 from statgraph.law.titles import number_or_title
-from statgraph.law.tree import Tree, tree_of
+from statgraph.law.tree import tree_of
 
 _LETTERS = re.compile(r"\W*(?:art\w*\.?|sections?|§+)?\s*((?:[A-Z]{1,2}(?=[.\s*]*\d))?)", re.IGNORECASE)
 _ROWS = ("section", "parent", "place", "depth", "length", "number_kind")  # int32, one for each article
@@ -42,23 +43,20 @@ class Structure:
     citations: Citations
 
     @classmethod
-    def of(cls, articles: Sequence[PlacedText], tree: Tree | None = None) -> Structure:
-        """Return the structure of a law: its tree, and the citations in its texts.
-
-        Args:
-            articles: of the law.
-            tree: theirs, if it has been made.
-        """
-        tree = tree_of(articles) if tree is None else tree
+    def of(cls, articles: Sequence[AnyArticle]) -> Structure:
+        """Return the structure of a law: the places of its articles, and the citations in their texts."""
+        tree = tree_of(articles)
         section = tree.article_parents
         above = tree.heading_parents[section]
+        numbered = list(map(_letters, articles))
+        kinds = {letters: kind for kind, letters in enumerate(dict.fromkeys(numbered))}
         return cls(
             section=section.astype(np.int32),
             parent=np.where(above < 0, section, above).astype(np.int32),
             place=_places(section),
             depth=np.array([len(article.path) for article in articles], dtype=np.int32),
             length=np.array([len(article.text) for article in articles], dtype=np.int32),
-            number_kind=_numbered(list(map(_letters, articles))),
+            number_kind=np.array([kinds[letters] for letters in numbered], dtype=np.int32),
             citations=citations_among(tuple(articles)),
         )
 
@@ -126,16 +124,10 @@ def gathered(ragged: Ragged, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values[np.repeat(starts[rows], counts) + offsets], places
 
 
-def _letters(article: PlacedText) -> str:
+def _letters(article: AnyArticle) -> str:
     """Return the letters before an article's number, "" for none."""
     letters = _LETTERS.match(number_or_title(article))
     return "" if letters is None else letters[1].upper()
-
-
-def _numbered(keys: Sequence[object]) -> np.ndarray:
-    """Return a number for each key, equal for equal ones, in order of first appearance."""
-    numbers: dict[object, int] = {}
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int32)
 
 
 def _places(section: np.ndarray) -> np.ndarray:

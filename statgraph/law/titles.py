@@ -6,9 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Protocol
 
-from statgraph.law.records import Article
+from statgraph.law.records import AnyArticle, Article
 
 _BARE_NUMBER = re.compile(r"[A-Za-z]{0,2}[.\s*]*\d(?!.*[§条條])")  # not 第190条
 MIN_TITLES = 3  # of a code, that show how it names its articles
@@ -35,26 +34,13 @@ _WORD = re.compile(r"[^\W\d_]{3}|[㐀-鿿]{2}")
 _BETWEEN = " ,.:;–—-"
 
 
-class NamedArticle(Protocol):
-    """An article as far as its name goes."""
-
-    @property
-    def title(self) -> str: ...
-
-    @property
-    def number(self) -> str: ...
-
-    @property
-    def rubric(self) -> str: ...
-
-
-def full_title(article: NamedArticle) -> str:
+def full_title(article: AnyArticle) -> str:
     """Return an article's citation with its rubric behind it, unless the citation holds that."""
     said = article.rubric.casefold() in article.title.casefold()
     return article.title if said else f"{article.title} – {article.rubric}"
 
 
-def number_or_title(article: NamedArticle) -> str:
+def number_or_title(article: AnyArticle) -> str:
     """Return an article's number, with "Art." in front of a bare one; its title where the number is not known."""
     return f"Art. {article.number}" if _BARE_NUMBER.match(article.number) else article.number or article.title
 

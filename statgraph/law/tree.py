@@ -5,19 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
-from statgraph.law.records import Heading
-
-
-class PlacedArticle(Protocol):
-    """An article as far as its place goes: of a corpus, or one that a run has stored."""
-
-    @property
-    def path(self) -> tuple[str, ...]:
-        """Return the headings above it, the code first."""
+from statgraph.law.records import AnyArticle, Heading
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +87,7 @@ class Tree:
         return sums
 
 
-def tree_of(articles: Iterable[PlacedArticle]) -> Tree:
+def tree_of(articles: Iterable[AnyArticle]) -> Tree:
     """Return the tree above the articles, in their order."""
     rows: dict[tuple[str, ...], int] = {}
     parents: list[int] = []

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,9 +26,8 @@ from statgraph.law.citations.numbering import (
     title_numbers,
 )
 from statgraph.law.normal_text import normal_places, normal_text
-from statgraph.law.records import Article, CitingText
-from statgraph.law.titles import NamedArticle, number_or_title
-from statgraph.law.tree import PlacedArticle
+from statgraph.law.records import AnyArticle, Article, CitingText
+from statgraph.law.titles import number_or_title
 
 REFERS_TO = "refers_to"  # the relation of an article to those that it names
 REFERENCES = "references"  # in an article's metadata: the ids of those that it names, where its source says it
@@ -53,13 +52,6 @@ class Reference(NamedTuple):
     end: int
     code: str | None
     is_exact: bool = False
-
-
-class PlacedText(PlacedArticle, NamedArticle, Protocol):
-    """An article as far as references go."""
-
-    @property
-    def text(self) -> str: ...
 
 
 class ReferenceFinder:
@@ -260,7 +252,7 @@ def ragged_row(ragged: Ragged, row: int) -> list[int]:
     return row_values
 
 
-def citations_among(articles: tuple[PlacedText, ...]) -> Citations:
+def citations_among(articles: tuple[AnyArticle, ...]) -> Citations:
     """Return which of the others each article names: those that its source says, else those that are in its text.
 
     The last answer is kept: the articles of a large law take seconds to read, and several parts of a run ask for it.
@@ -268,14 +260,14 @@ def citations_among(articles: tuple[PlacedText, ...]) -> Citations:
     return _citations(articles, tuple(map(_stated, articles)))  # articles that differ in metadata alone are equal
 
 
-def _stated(article: PlacedText) -> tuple[str, ...]:
+def _stated(article: AnyArticle) -> tuple[str, ...]:
     """Return the ids of the articles that an article names as its source says, () where that says none."""
     stated = getattr(article, "metadata", {}).get(REFERENCES)
     return tuple(filter(None, map(str, stated))) if isinstance(stated, list | tuple) else ()
 
 
 @lru_cache(maxsize=1)
-def _citations(articles: tuple[PlacedText, ...], stated: tuple[tuple[str, ...], ...]) -> Citations:
+def _citations(articles: tuple[AnyArticle, ...], stated: tuple[tuple[str, ...], ...]) -> Citations:
     finder = ReferenceFinder(list(map(number_or_title, articles)), [article.path[0] for article in articles])
     rows = {getattr(article, "article_id", ""): row for row, article in enumerate(articles)} if any(stated) else {}
     cited = []
