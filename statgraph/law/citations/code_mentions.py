@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import islice
 from typing import NamedTuple
@@ -26,8 +25,7 @@ _NUMBER_OR_DATE = re.compile(
 _SHORTEST_STEM = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """A place in a question, in characters, where it mentions codes: more than one where they share the short form."""
 
     start: int
@@ -35,8 +33,7 @@ class Mention:
     codes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
+class _Word(NamedTuple):
     plain: str
     raw: str
     start: int
@@ -75,7 +72,6 @@ class CodeMentions:
                 self._initials.setdefault(initials.upper(), []).append(code)
         self._endings = tuple({endings: None for _, endings in self._codes})
         self._longest = max((len(form) for form, _ in self._codes), default=1)
-        self._first = {form[0] for form, _ in self._codes}
         # By the first letter, since a word may be cut down to it.
         self._cut: dict[str, list[tuple[_Form, list[str]]]] = {}
         for declined, named in sorted(self._codes.items(), key=lambda item: -len(item[0][0])):
@@ -96,18 +92,9 @@ class CodeMentions:
 
     def begins(self, text: str) -> tuple[tuple[str, ...], bool]:
         """Return the codes with whose mention a text begins, and whether that goes on to another name."""
-        first = _TOKEN.search(text)
-        if first is None or not self._may_begin(first[0]):
-            return (), False
         words = list(islice(_words(text), self._longest))
         size, codes = self._mentioned(words) if words else (0, ())
         return codes, bool(codes and _goes_on().match(text[words[size - 1].end :].lstrip(" ,")))
-
-    def _may_begin(self, word: str) -> bool:
-        plain = plain_title(word)
-        if word[-1] == "." or plain in small_words() or word.upper() in self._initials:
-            return True
-        return any(_stem(plain, endings) in self._first for endings in self._endings)
 
     def _mentioned(self, words: Sequence[_Word]) -> tuple[int, tuple[str, ...]]:
         """Return how many of the first words name a code, and which codes."""

@@ -14,11 +14,8 @@ LETTERS = r"(?:LO|[A-Z])\.?\s?\*{0,2}\s?"
 END = r"(?![^\W_])"  # of a word or number
 LATIN = rf"(?i:bis|ter|qu[aá]ter|quinquies|sexies|septies|octies|nonies|novies|[a-z]*(?:decies|vicies)){END}"
 _RAISED = "[¹²³⁰⁴-⁹]+"
-_ROMAN_STEPS = (
-    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl")),
-    *((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
-)
-_ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
+_ROMAN = {"m": 1000, "cm": 900, "d": 500, "cd": 400, "c": 100, "xc": 90, "l": 50, "xl": 40}
+_ROMAN |= {"x": 10, "ix": 9, "v": 5, "iv": 4, "i": 1}
 ROMAN = rf"(?=[IVX]|[LC][IVXLC])[IVXLC]{{1,8}}{END}(?!['’]|\.\s?\d)"
 _NEITHER = re.compile(r"[\s*]+|(?<!\d)\.|\.(?!\d)|-(?=[^\W\d])")
 
@@ -101,15 +98,15 @@ _NO_ACCENTS = str.maketrans("áÁ", "aA")  # "4 quáter"
 
 
 def roman_value(numeral: str) -> int:
-    """Return the value of a Roman numeral up to 399."""
-    values = [_ROMAN[sign] for sign in numeral]
+    """Return the value of a Roman numeral."""
+    values = [_ROMAN[sign] for sign in numeral.lower()]
     return sum(-one if one < after else one for one, after in zip(values, [*values[1:], 0], strict=True))
 
 
 def roman_numeral(number: int) -> str:
     """Return a number in small Roman letters, "" for 0."""
     numeral = ""
-    for value, letters in _ROMAN_STEPS:
+    for letters, value in _ROMAN.items():
         numeral += letters * (number // value)
         number %= value
     return numeral

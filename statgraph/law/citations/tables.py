@@ -23,10 +23,6 @@ VARIABLE = "STATGRAPH_CITATIONS"
 
 Table = Mapping[str, Any]
 
-# Keys by what they hold; the other keys that are known hold a list of words.
-_WORD = ("before_number", "state")
-_GROUPS = ("others", "collections")
-_VALUES = ("digits", "units")
 _WORDS = (
     *("article", "section", "section_short", "section_aloud", "several", "inner", "inner_section", "number_sign"),
     *("marks", "from", "and", "to", "not_added", "part", "parts", "subparts", "part_behind", "ordinals", "tens"),
@@ -34,6 +30,12 @@ _WORDS = (
     *("laws_last", "title_last", "bare", "volume", "amending", "adjectives", "small", "title_small", "not_in_name"),
     *("abbreviations", "endings", "declined", "branch"),
 )
+_KINDS = {  # what each key holds
+    **dict.fromkeys(("before_number", "state"), "a word"),
+    **dict.fromkeys(("others", "collections"), "a list of lists of words"),
+    **dict.fromkeys(("digits", "units"), "signs with numbers"),
+    **dict.fromkeys(_WORDS, "a list of words"),
+}
 _NUMBER_FIRST = ("branch", "digits", "units", "and", "to", "part", "own", "same", "laws_last")
 _REQUIRES = {"before_number": _NUMBER_FIRST, "endings": ("declined",), "volume": ("collections",)}
 
@@ -78,32 +80,21 @@ def read_table(file: Traversable) -> Table:
 
 def _check(file: Traversable, key: str, value: Any) -> None:
     """Refuse a key that is not known, or whose value is of another kind."""
-    known = (*_WORD, *_GROUPS, *_VALUES, *_WORDS)
-    if key not in known:
-        near = get_close_matches(key, known, 1)
-        hint = f"write '{near[0]}'" if near else f"write one of {', '.join(known)}"
+    if key not in _KINDS:
+        near = get_close_matches(key, _KINDS, 1)
+        hint = f"write '{near[0]}'" if near else f"write one of {', '.join(_KINDS)}"
         raise UsageError(f"{file}: unknown key '{key}'; {hint}")
-    if key in _WORD:
-        fits, kind = _is_word(value), "a word"
-    elif key in _VALUES:
-        fits, kind = (
-            isinstance(value, dict) and all(str(one).isdecimal() for one in value.values()),
-            "signs with numbers",
-        )
-    elif key in _GROUPS:
-        fits, kind = isinstance(value, list) and all(map(_are_words, value)), "a list of lists of words"
-    else:
-        fits, kind = _are_words(value), "a list of words"
-    if not fits:
-        raise UsageError(f"{file}: {key} is not {kind}; correct it")
+    if not _is_of_kind(_KINDS[key], value):
+        raise UsageError(f"{file}: {key} is not {_KINDS[key]}; correct it")
 
 
-def _are_words(value: Any) -> bool:
-    return isinstance(value, list) and all(map(_is_word, value))
-
-
-def _is_word(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
+def _is_of_kind(kind: str, value: Any) -> bool:
+    if kind == "a word":
+        return isinstance(value, str) and bool(value.strip())
+    if kind == "signs with numbers":
+        return isinstance(value, dict) and all(str(one).isdecimal() for one in value.values())
+    one = "a list of words" if kind == "a list of lists of words" else "a word"
+    return isinstance(value, list) and all(_is_of_kind(one, item) for item in value)
 
 
 def words_under(table: Table, key: str) -> list[str]:
