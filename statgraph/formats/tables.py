@@ -94,7 +94,7 @@ def records_of_rows(draft: Draft, table: str, rows: Iterable[tuple[str, list[str
     cell, or without a number and a text. Such a row above the header is the title of the code; so is the first below it
     if another heading follows and it alone has no word such as Chapter.
     """
-    needed, remedy = NEEDED_COLUMNS[table], _REMEDY
+    needed, remedy, names = NEEDED_COLUMNS[table], _REMEDY, draft.article_names
     headings: _HeadingRows | None = None
     if table == "articles":
         title, rows, lone = _title_and_table(list(rows))
@@ -112,7 +112,7 @@ def records_of_rows(draft: Draft, table: str, rows: Iterable[tuple[str, list[str
                     continue
                 record["path"] = headings.path
         if table in ID_COLUMNS:
-            record[ID_COLUMNS[table]] = list(split_ids(row.get(ID_COLUMNS[table], ""), draft.article_names))
+            record[ID_COLUMNS[table]] = list(split_ids(row.get(ID_COLUMNS[table], ""), names))
         yield place, record
 
 

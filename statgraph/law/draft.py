@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from statgraph.errors import CorpusError, option
 from statgraph.law.citations.numbers import article_number
@@ -99,10 +98,8 @@ class Draft:
         is_repealed: Callable[[str], bool] | None = None,
         counts_cells: bool = False,
     ):
-        if splits != HASH:
-            source = f"{source}; splits {splits}"
-        self.name, self.language = name, language
-        self._about: dict[str, Any] = {"name": name, "language": language, "licence": licence, "source": source}
+        self.name, self.language, self.licence = name, language, licence
+        self.source = source if splits == HASH else f"{source}; splits {splits}"
         self.reading = reading
         self.left_out: list[str] = []
         self._repealed: dict[str, str] = {}  # the places of articles without text by id
@@ -112,8 +109,6 @@ class Draft:
         self._refused: set[str] = set()
         self._places: dict[tuple[str, str], str] = {}  # by kind and id
         self._articles: dict[str, Article] = {}
-        self._names: set[str] = set()  # the ids and numbers of the first `_n_named` of them
-        self._n_named = 0
         self._questions: dict[str, tuple[str, Mapping[str, object]]] = {}
         self._labels: dict[str, _Labels] = {}
         self._splitting, self._is_repealed = splits, is_repealed
@@ -155,9 +150,9 @@ class Draft:
 
     def learn(self, *, language: str = "", licence: str = "") -> None:
         """Take over what a source says of its statutes, where neither the user nor a file before has said it."""
-        self.language = self._about["language"] = self.language or language
-        if self._about["licence"] == "unknown" and licence:
-            self._about["licence"] = licence
+        self.language = self.language or language
+        if self.licence == "unknown" and licence:
+            self.licence = licence
 
     @contextmanager
     def articles_from(self, name: str) -> Iterator[None]:
@@ -221,10 +216,7 @@ class Draft:
     @property
     def article_names(self) -> Collection[str]:
         """Return what labels may call the articles that were added so far: their ids and numbers."""
-        if self._n_named != len(self._articles):
-            self._n_named = len(self._articles)
-            self._names = {*self._articles, *(article.number for article in self._articles.values())} - {""}
-        return self._names
+        return {*self._articles, *(article.number for article in self._articles.values())} - {""}
 
     @property
     def repealed(self) -> dict[str, str]:
@@ -423,13 +415,13 @@ class Draft:
             for question_id, (text, metadata) in self._questions.items()
             if question_id in self._labels
         )
-        return Corpus(
-            **self._about,
-            articles=tuple(articles),
-            questions=tuple(questions),
-            citing=tuple(self._citing_texts()),
-            synonyms=self._synonyms,
-        )
+        citing = []
+        for text in self._citing.values():
+            question_id = text.question_id if text.question_id in self._labels else ""
+            if article_ids := text.article_ids or self._looked_up[text.citing_id]:
+                citing.append(replace(text, article_ids=article_ids, question_id=question_id))
+        about = (self.name, self.language, self.licence, self.source)
+        return Corpus(*about, tuple(articles), tuple(questions), tuple(citing), self._synonyms)
 
     def _name_by_ids(self) -> None:
         """Replace in labels and citing texts the number of an article, where it is nobody's id and one article's alone,
@@ -461,47 +453,36 @@ class Draft:
         made = SPLITTINGS[self._splitting](cited, texts)
         return {question_id: labels.split or made[labels.follows] for question_id, labels in self._labels.items()}
 
-    def _citing_texts(self) -> Iterator[CitingText]:
-        for text in self._citing.values():
-            article_ids = text.article_ids or self._looked_up[text.citing_id]
-            question_id = text.question_id if text.question_id in self._labels else ""
-            if article_ids:
-                yield replace(text, article_ids=article_ids, question_id=question_id)
-
     def _label_problems(self) -> Iterator[str]:
         repealed = self.repealed
         for question_id, labels in self._labels.items():
-            if self._misses_question(question_id):
+            if self._misses(self._questions, question_id):
                 yield f"{labels.place}: label names question '{question_id}', which does not exist; add the question"
             for article_id, place in labels.places.items():
                 named = f"{place}: label of question '{question_id}' names article '{article_id}', which"
                 if article_id in repealed:
                     yield f"{named} has no text ({repealed[article_id]}); add the text or remove the label"
-                elif self._misses_article(article_id):
+                elif self._misses(self._articles, article_id):
                     yield f"{named} does not exist; add the article or remove the label"
 
     def _citing_problems(self) -> Iterator[str]:
         repealed = self.repealed
         for citing_id, text in self._citing.items():
             where = f"{self._places['citing text', citing_id]}: citing text '{citing_id}'"
-            if text.question_id and self._misses_question(text.question_id):
+            if text.question_id and self._misses(self._questions, text.question_id):
                 yield f"{where} belongs to question '{text.question_id}', which does not exist; add the question"
             for article_id in text.article_ids:
                 if article_id in repealed:
                     place = repealed[article_id]
                     yield f"{where} cites article '{article_id}', which has no text ({place}); add it or leave it out"
-                elif self._misses_article(article_id):
+                elif self._misses(self._articles, article_id):
                     yield f"{where} cites article '{article_id}', which does not exist; add the article or leave it out"
 
-    def _misses_question(self, question_id: str) -> bool:
-        """Return whether a question does not exist, unless that follows from a problem already recorded: an unreadable
-        table or a refused row."""
-        readable = self._questions or not self._problems
-        return bool(readable) and question_id not in self._questions and question_id not in self._refused
-
-    def _misses_article(self, article_id: str) -> bool:
-        """Return whether an article does not exist, with the same exceptions."""
-        return bool(self._articles) and article_id not in self._articles and article_id not in self._refused
+    def _misses(self, known: Collection[str], identifier: str) -> bool:
+        """Return whether what an id names does not exist, unless that follows from another problem: a table that holds
+        nothing or could not be read, or a refused row."""
+        is_read = known or (self._articles and not self._problems)
+        return bool(is_read) and identifier not in known and identifier not in self._refused
 
     def _split_problems(self) -> Iterator[str]:
         given = next(((question_id, labels) for question_id, labels in self._labels.items() if labels.split), None)

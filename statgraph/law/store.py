@@ -158,8 +158,15 @@ def draft_beir_folder(
     if labels.exists() and not labels.is_dir():
         return draft.add_problem(artifacts.CORPUS_LABELS, f"is a file; make it a folder of {', '.join(label_files)}")
     for file_name, split in label_files.items():
-        if (labels / file_name).exists():
-            draft_labels(draft, labels / file_name, split)
+        path, name = labels / file_name, f"{labels.name}/{file_name}"
+        if path.exists():
+            rows: Iterator[tuple[str, Mapping[str, object]]] = (
+                json_lines(draft, path, name)
+                if path.suffix == ".jsonl"
+                else csv_rows(draft, path, name, needed=LABEL_COLUMNS, delimiter="\t", missing=())
+            )
+            for place, row in rows:
+                draft_label(draft, place, row, split)
     return None
 
 
@@ -177,18 +184,6 @@ def draft_beir(draft: Draft, source: Path) -> None:
 BEIR = SourceFormat(
     "corpus.jsonl, queries.jsonl, qrels/*.tsv or .jsonl", draft_beir, files=(artifacts.CORPUS_ARTICLES,)
 )
-
-
-def draft_labels(draft: Draft, path: Path, split: str) -> None:
-    """Add the labels of a `qrels/<split>.tsv`, or of JSON lines with the same names."""
-    name = f"{path.parent.name}/{path.name}"
-    rows: Iterator[tuple[str, Mapping[str, object]]] = (
-        json_lines(draft, path, name)
-        if path.suffix == ".jsonl"
-        else csv_rows(draft, path, name, needed=LABEL_COLUMNS, delimiter="\t", missing=())
-    )
-    for place, row in rows:
-        draft_label(draft, place, row, split)
 
 
 def read_manifest(folder: Path) -> dict[str, object]:

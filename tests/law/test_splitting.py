@@ -16,12 +16,6 @@ def test_splits_are_the_same_on_every_machine():
     assert [split_of(question_id) for question_id in ("q3", "q2", "q1")] == ["train", "dev", "test"]
 
 
-@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.6, 0.2, 0.1), (1.2, -0.2, 0.0)])
-def test_shares_that_are_none_are_refused(shares):
-    with pytest.raises(ValueError, match="give 3 numbers from 0 to 1 that sum to 1"):
-        split_of("q1", shares)
-
-
 def test_groups_of_no_common_label_are_split_by_their_ids():
     labels = {question_id: [f"label of {question_id}"] for question_id in ("q1", "q2", "q3")}
     assert by_labels(labels, {}) == by_hash(labels, {}) == {"q1": "test", "q2": "dev", "q3": "train"}
