@@ -34,7 +34,7 @@ class FieldNames:
         order: the place of an article in its code.
         articles: a list of the ids of the articles that answer a question.
         metadata: the keys that are kept as metadata; None for all others.
-        within: the object that holds the rest as a corpus has it: all but id, title and text; "" for the record itself.
+        within: an object whose keys count as those of the record, as the metadata of a corpus; "" for none.
     """
 
     id: tuple[str, ...]
@@ -51,17 +51,10 @@ class FieldNames:
     within: str = ""
 
     @cached_property
-    def details(self) -> frozenset[str]:
-        """Return the keys of what can be within an object."""
-        return frozenset((self.number, self.rubric, self.path, self.heading, self.order, self.articles, self.split)) - {
-            ""
-        }
-
-    @cached_property
     def read(self) -> frozenset[str]:
         """Return the keys of a record that are read, beside those of metadata."""
-        named = frozenset((*self.id, self.title, *self.text))
-        return named | ({self.within} if self.within else self.details)
+        of_article = (self.title, self.number, self.rubric, self.path, self.heading, self.order)
+        return frozenset((*self.id, *self.text, *of_article, self.articles, self.split))
 
 
 def draft_article(
@@ -81,21 +74,22 @@ def draft_article(
         default_path: of an article that has none.
         derive: returns from the values that the record has for `Draft.add_article` those that replace some of them.
     """
+    record = _flat(draft, place, record, names)
     article_id = id_field(draft, place, record, *names.id)
     heading_id = id_field(draft, place, record, names.heading)
-    details, metadata = _details(draft, place, record, names)
     if article_id is None or heading_id is None:
         return
     article: dict[str, Any] = {
         "article_id": article_id,
         "title": string_field(draft, place, record, names.title),
         "text": string_field(draft, place, record, *names.text),
-        "path": path_field(draft, place, details, names.path, within=names.within),
-        "order": _order(draft, place, details, names.order, within=names.within),
-        "metadata": metadata if names.within else _with_days(draft, place, article_id, metadata),
-        "number": id_field(draft, place, details, names.number) or "",
-        "rubric": string_field(draft, place, details, names.rubric),
+        "path": path_field(draft, place, record, names.path, within=names.within),
+        "order": _order(draft, place, record, names.order, within=names.within),
+        "metadata": _with_days(draft, place, article_id, _metadata(draft, record, names)),
+        "number": id_field(draft, place, record, names.number) or "",
+        "rubric": string_field(draft, place, record, names.rubric),
     }
+    draft.report.keep_cells((article["order"],))
     if heading_id := heading_id.strip():
         if article["path"]:
             draft.add_problem(place, f"article '{article_id}' has both a path and the heading '{heading_id}'; keep one")
@@ -115,16 +109,16 @@ def draft_question(
     draft: Draft, place: str, record: Mapping[str, object], names: FieldNames, *, split: str | None = None
 ) -> None:
     """Add the question of a record, with its labels; `split` is that of records that name none."""
+    record = _flat(draft, place, record, names)
     question_id = id_field(draft, place, record, *names.id)
-    details, metadata = _details(draft, place, record, names)
     if question_id is None:
         return
     question_id = question_id.strip()
     text = string_field(draft, place, record, *names.text)
-    article_ids = ids_field(draft, place, details, names.articles)
-    said = string_field(draft, place, details, names.split).strip()
+    article_ids = ids_field(draft, place, record, names.articles)
+    said = string_field(draft, place, record, names.split).strip()
     draft.report.keep_cells((said,))
-    draft.add_question(place, question_id=question_id, text=text, metadata=metadata)
+    draft.add_question(place, question_id=question_id, text=text, metadata=_metadata(draft, record, names))
     split = (said.lower() if said.lower() in SPLITS else said) or split
     if split not in (None, *SPLITS):
         draft.add_problem(place, f"unknown split '{split}'; use one of {', '.join(SPLITS)}, or none")
@@ -167,18 +161,19 @@ def leave_out_others(draft: Draft, record: Mapping[str, object], keys: Collectio
     draft.report.leave_out_cells(OTHER_COLUMNS, (value for key, value in record.items() if key not in keys))
 
 
-def _details(
-    draft: Draft, place: str, record: Mapping[str, object], names: FieldNames
-) -> tuple[Mapping[str, object], dict[str, object]]:
-    """Return what holds the details of a record, and its metadata."""
-    if names.within:
-        leave_out_others(draft, record, names.read)
-        details = object_field(draft, place, record, names.within)
-        return details, {key: value for key, value in details.items() if key not in names.details}
+def _flat(draft: Draft, place: str, record: Mapping[str, object], names: FieldNames) -> Mapping[str, object]:
+    """Return a record with what the object in it holds."""
+    if not names.within:
+        return record
+    own = {key: value for key, value in record.items() if key != names.within}
+    return {**object_field(draft, place, record, names.within), **own}
+
+
+def _metadata(draft: Draft, record: Mapping[str, object], names: FieldNames) -> dict[str, object]:
     if names.metadata is None:
-        return record, {key: value for key, value in record.items() if key not in names.read}
+        return {key: value for key, value in record.items() if key not in names.read}
     leave_out_others(draft, record, names.read.union(names.metadata))
-    return record, {key: record[key] for key in names.metadata if record.get(key)}
+    return {key: record[key] for key in names.metadata if record.get(key)}
 
 
 def _with_days(draft: Draft, place: str, article_id: str, metadata: Mapping[str, object]) -> Mapping[str, object]:

@@ -54,7 +54,7 @@ def write_corpus(corpus: Corpus, folder: Path, balance: Balance | None = None, d
         CorpusError: if the folder contains anything but a corpus, or cannot be written. Its contents then stay.
     """
     folder = Path(folder)
-    refuse_foreign_folder(folder)
+    _refuse_folder(folder, replace=True)
     try:
         with artifacts.replaced_folder(folder) as staging:
             if not corpus.synonyms and (folder / artifacts.SYNONYMS).is_file():
@@ -72,8 +72,7 @@ def held_for_writing(folder: Path, *, replace: bool) -> Iterator[None]:
         CorpusError: if it contains anything but a corpus, or one that is not to be replaced; if another process holds
             it, or it cannot be written.
     """
-    refuse = refuse_foreign_folder if replace else refuse_full_folder
-    refuse(folder)
+    _refuse_folder(folder, replace=replace)
     with ExitStack() as stack:
         try:
             is_free = stack.enter_context(artifacts.held_folder(folder))
@@ -83,13 +82,12 @@ def held_for_writing(folder: Path, *, replace: bool) -> Iterator[None]:
             raise CorpusError(
                 f"{folder}: another process is writing it; wait until it has ended, or choose another folder"
             )
-        refuse(folder)  # of what another has written meanwhile
+        _refuse_folder(folder, replace=replace)  # of what another has written meanwhile
         yield
 
 
-def refuse_foreign_folder(folder: Path) -> None:
-    """Raise CorpusError unless a folder does not exist, is empty, or contains a corpus and nothing else."""
-    folder = Path(folder)
+def _refuse_folder(folder: Path, *, replace: bool) -> None:
+    """Raise CorpusError for a folder that contains anything but a corpus, or one that is not to be replaced."""
     try:
         if folder.exists() and not folder.is_dir():
             raise CorpusError(f"{folder}: is a file; choose a new folder")
@@ -101,12 +99,7 @@ def refuse_foreign_folder(folder: Path) -> None:
         raise CorpusError(f"{folder}: contains '{foreign[0]}', which is not a corpus file; choose a new folder")
     if names and artifacts.MANIFEST not in names:
         raise CorpusError(f"{folder}: holds no {artifacts.MANIFEST}, so it is not a corpus folder; choose a new folder")
-
-
-def refuse_full_folder(folder: Path) -> None:
-    """Raise CorpusError unless a folder is empty or not there yet; a corpus is not replaced unasked."""
-    refuse_foreign_folder(folder)
-    if folder.exists() and any(folder.iterdir()):
+    if names and not replace:
         raise CorpusError(
             f"{folder}: holds a corpus already; add {option('force')} to replace it, or choose a new folder"
         )

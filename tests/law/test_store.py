@@ -11,7 +11,7 @@ from statgraph.errors import CorpusError
 from statgraph.law import CitingText, Question, read_corpus, write_corpus
 from statgraph.law.draft import Draft
 from statgraph.law.records import SPLITS
-from statgraph.law.store import draft_beir, held_for_writing, refuse_foreign_folder
+from statgraph.law.store import draft_beir, held_for_writing
 
 ARTICLE = {"_id": "L1", "title": "Art. 1", "text": "Lamps burn.", "metadata": {"path": ["Lamp Code"], "order": 1}}
 QUESTION = {"_id": "q1", "text": "When do lamps burn?"}
@@ -126,10 +126,8 @@ def test_failed_write_leaves_the_old_corpus_and_nothing_else(town, folder, monke
 
 
 def test_corpus_goes_only_where_nothing_else_is_lost(town, folder, tmp_path):
-    refuse_foreign_folder(tmp_path / "not there yet")
     (tmp_path / "empty").mkdir()
-    refuse_foreign_folder(tmp_path / "empty")
-    refuse_foreign_folder(folder)
+    write_corpus(town, tmp_path / "empty")
     (folder / "thesis.odt").write_text("years of work")
     with pytest.raises(CorpusError, match=r"town: contains 'thesis.odt'"):
         write_corpus(town, folder)
