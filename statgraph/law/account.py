@@ -11,7 +11,7 @@ import unicodedata
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
@@ -23,7 +23,7 @@ _NO_WORD = re.compile(r"[^\w\0]")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _BEGINNING = 200  # characters that show the script of a text
 _WORD = re.compile(r"[^\W_]+")
-_PACKED = 4096  # pieces that are stored as one string
+_AT_ONCE = 4096  # pieces of which the letters are taken together
 _RUN = 64  # pieces that are looked for together at first
 _SHORT = 8  # letters of a piece that is looked for after the longer ones
 _NEAR = 2_000  # letters ahead in which the next words are looked for first
@@ -91,8 +91,7 @@ class Account:
     def __init__(self) -> None:
         self._places: list[str] = []
         self._lines = array("q")
-        self._packed: list[str] = []  # pieces of the source, many in one string
-        self._unpacked: list[str] = []
+        self._pieces: list[str] = []  # of the source
         self._parts: list[str] = []
         self._rules: list[str] = []
 
@@ -104,18 +103,7 @@ class Account:
         """
         self._places.append(place)
         self._lines.append(line)
-        self._unpacked.append(text)
-        if len(self._unpacked) == _PACKED:
-            self._pack()
-
-    def _pack(self) -> None:
-        self._packed.append("\0".join(text.replace("\0", " ") for text in self._unpacked))
-        self._unpacked.clear()
-
-    def _pieces(self) -> Iterator[list[str]]:
-        """Yield the source in lists of pieces."""
-        self._pack()
-        return (packed.split("\0") for packed in self._packed if self._places)
+        self._pieces.append(text.replace("\0", " "))
 
     def _place(self, number: int) -> str:
         return f"{self._places[number]}:{self._lines[number]}" if self._lines[number] else self._places[number]
@@ -139,7 +127,7 @@ class Account:
         claims = _Claims(_letters_of_all(self._parts), self._rules)
         balance = Balance()
         first: dict[str, int] = {}  # the number of the first piece of each rule
-        for number, run, found in claims.of(self._pieces()):
+        for number, run, found in claims.of(self._pieces):
             lost: list[tuple[str, int]] = []
             for words, count, where in found:
                 balance.words += count
@@ -180,7 +168,7 @@ class _Claims:
         self._searched = -100_000_000  # characters in searches through all of the text, of which so many are free
         self._claimed: dict[str, int] = {}  # up to where all places of a text are taken, of those searched for
 
-    def of(self, source: Iterable[list[str]]) -> Iterator[tuple[int, list[str], _Found]]:
+    def of(self, source: Sequence[str]) -> Iterator[tuple[int, Sequence[str], _Found]]:
         """Yield each piece of a source, or run of pieces, by its number, with where it is as a whole or else where each
         of its words is.
 
@@ -188,7 +176,8 @@ class _Claims:
         """
         later: list[tuple[int, str, int, int]] = []  # with where the pieces before it end
         number, length = 0, _RUN
-        for pieces in source:
+        for first in range(0, len(source), _AT_ONCE):
+            pieces = source[first : first + _AT_ONCE]
             start, letters_of = 0, _letters_of_all(pieces)
             while start < len(pieces):
                 letters = "".join(letters_of[start : start + length])
@@ -287,8 +276,9 @@ class _Claims:
 def _letters_of_all(texts: Sequence[str]) -> list[str]:
     """Return the letters and digits of each text, in a fraction of the time that one after another takes."""
     found: list[str] = []
-    for start in range(0, len(texts), _PACKED):
-        found += _letters("\0".join(text.replace("\0", " ") for text in texts[start : start + _PACKED])).split("\0")
+    for start in range(0, len(texts), _AT_ONCE):
+        together = "\0".join(text.replace("\0", " ") for text in texts[start : start + _AT_ONCE])
+        found += _letters(together).split("\0")
     return found
 
 
