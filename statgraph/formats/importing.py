@@ -140,7 +140,7 @@ def import_to_folder(
     left_out = (*_left_out(draft), *draft.left_out)
     return Imported(
         corpus,
-        len(draft.resolved_citing),
+        sum(map(bool, draft.looked_up.values())),
         left_out,
         tuple(words_of(draft.report.balance)),
         (*_caveats(corpus), *doubtful),
@@ -162,7 +162,7 @@ def _caveats(corpus: Corpus) -> Iterator[str]:
 
 
 def _left_out(draft: Draft) -> Iterator[str]:
-    unlabelled, unresolved = len(draft.unlabelled_questions), len(draft.unresolved_citing)
+    unlabelled, unresolved = len(draft.unlabelled_questions), list(draft.looked_up.values()).count(())
     if repealed := list(draft.repealed.values()):
         count, first = len(repealed), repealed[0]
         yield f"{count:,} article{'s' * (count > 1)} without text, taken as repealed (first: {first})"

@@ -326,19 +326,10 @@ class Draft:
         """Return the ids of questions without a label, which `corpus()` leaves out: they can neither train nor test."""
         return tuple(question_id for question_id in self._questions if question_id not in self._labels)
 
-    @property
-    def resolved_citing(self) -> tuple[str, ...]:
-        """Return the ids of citing texts that came without articles and name some by number."""
-        return tuple(citing_id for citing_id, article_ids in self._looked_up.items() if article_ids)
-
-    @property
-    def unresolved_citing(self) -> tuple[str, ...]:
-        """Return the ids of citing texts that name no article, which `corpus()` leaves out."""
-        return tuple(citing_id for citing_id, article_ids in self._looked_up.items() if not article_ids)
-
     @cached_property
-    def _looked_up(self) -> dict[str, tuple[str, ...]]:
-        """Return the articles that citing texts without any name, by the text's id; read once all is added."""
+    def looked_up(self) -> dict[str, tuple[str, ...]]:
+        """Return the articles that citing texts which came without any name by number, by the text's id; `corpus()`
+        leaves out texts that name none. Read it once all is added."""
         bare = [text for text in self._citing.values() if not text.article_ids]
         found = cited_articles(bare, self._kept_articles())
         return {text.citing_id: article_ids for text, article_ids in zip(bare, found, strict=True)}
@@ -363,7 +354,7 @@ class Draft:
                 self.report.keep_cells((*question, *_as_lists(tuple(labels.places))))
         for citing_id, text in self._citing.items():
             citing = (citing_id, text.title, text.text, text.question_id, text.part)
-            if text.article_ids or self._looked_up[citing_id]:
+            if text.article_ids or self.looked_up[citing_id]:
                 self.report.keep_cells((*citing, *_as_lists(text.article_ids)))
             else:
                 self.report.leave_out_cells("citing texts without an article", citing)
@@ -418,7 +409,7 @@ class Draft:
         citing = []
         for text in self._citing.values():
             question_id = text.question_id if text.question_id in self._labels else ""
-            if article_ids := text.article_ids or self._looked_up[text.citing_id]:
+            if article_ids := text.article_ids or self.looked_up[text.citing_id]:
                 citing.append(replace(text, article_ids=article_ids, question_id=question_id))
         about = (self.name, self.language, self.licence, self.source)
         return Corpus(*about, tuple(articles), tuple(questions), tuple(citing), self._synonyms)

@@ -134,7 +134,7 @@ def test_citing_texts_and_sets_come_from_either_format(draft, csv_folder):
     assert [(text.citing_id, text.article_ids, text.question_id, text.part) for text in corpus.citing] == [
         ("c1", ("L1", "2"), "q1", "section"),
     ]
-    assert draft.unresolved_citing == ("c2",)  # two codes, and it names neither
+    assert [text for text, cited in draft.looked_up.items() if not cited] == ["c2"]  # two codes, and it names neither
     assert [question.question_id for question in corpus.split("dev", "titles")] == ["t1"]
     assert [question.question_id for question in corpus.split("dev")] == ["q1"]
 

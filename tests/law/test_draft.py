@@ -189,7 +189,7 @@ def test_citing_texts_without_articles_cite_those_that_they_name(draft):
     add_citing(draft, "c2", article_ids=[], text="Lamps are bright.")
     add_citing(draft, "c3", text="See article 2.")
     assert [(text.citing_id, text.article_ids) for text in draft.corpus().citing] == [("c1", ("a2",)), ("c3", ("a1",))]
-    assert (draft.resolved_citing, draft.unresolved_citing) == (("c1",), ("c2",))
+    assert draft.looked_up == {"c1": ("a2",), "c2": ()}
 
 
 def test_a_citing_text_of_a_question_that_is_left_out_belongs_to_none(draft):
