@@ -56,14 +56,6 @@ def test_first_tenth_and_last_article(corpus):
     assert last.text.startswith("(1) Hearings in family matters are not public")
 
 
-def test_codes_have_four_levels_and_articles_numbered_from_one(corpus):
-    assert {len(article.path) for article in corpus.articles} == {4}
-    for code in CODES:
-        of_code = [article for article in corpus.articles if article.code == code]
-        assert [article.order for article in of_code] == list(range(1, len(of_code) + 1))
-        assert [article.title for article in of_code] == [f"Art. {order + 1}, {code}" for order in range(len(of_code))]
-
-
 def test_every_reference_to_an_article_resolves(corpus):
     known = {(article.code, article.order) for article in corpus.articles}
     references = [

@@ -10,7 +10,6 @@ from statgraph.law.query import (
     Judged,
     Query,
     Ranked,
-    check_k,
     known_probabilities,
     queries_of,
     reciprocal_rank_fusion,
@@ -61,11 +60,6 @@ def test_queries_that_differ_in_any_limit_are_ranked_apart():
 def test_an_unknown_limit_is_refused():
     with pytest.raises(UsageError, match="limit of a search 'asof'; choose from k, codes, heading, as_of, among"):
         queries_of(["Who pays?"], 3, {"asof": "2020-01-31"})
-
-
-def test_rows_come_before_scores():
-    rows, scores = Ranked(np.array([4, 2]), np.array([0.5, 0.25], dtype=np.float32))
-    assert (rows.tolist(), scores.tolist(), check_k(1)) == ([4, 2], [0.5, 0.25], 1)
 
 
 def test_a_judged_ranking_is_a_ranking_with_probabilities():

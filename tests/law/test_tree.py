@@ -1,9 +1,4 @@
-import networkx
-import pytest
-
-from statgraph.law.catalogue import sample_folder
 from statgraph.law.records import Article
-from statgraph.law.store import read_corpus
 from statgraph.law.tree import tree_of
 
 
@@ -27,22 +22,6 @@ def test_headings_in_order_of_first_appearance():
     assert tree.heading_parents.tolist() == [-1, 0, -1, 2, 1]
     assert tree.article_parents.tolist() == [1, 3, 4, 1, 2, 4]
     assert tree.depth == 3
-
-
-@pytest.mark.parametrize("interleaved", [False, True])
-def test_ancestors_are_those_of_networkx(interleaved):
-    articles = read_corpus(sample_folder()).articles
-    if interleaved:
-        articles = tuple(articles[row] for start in range(3) for row in range(start, len(articles), 3))
-    tree = tree_of(articles)
-    digraph = networkx.DiGraph()
-    digraph.add_nodes_from(range(len(tree.headings)))
-    digraph.add_edges_from((parent, row) for row, parent in enumerate(tree.heading_parents.tolist()) if parent >= 0)
-    assert networkx.is_forest(digraph)
-    assert sum(degree == 0 for _, degree in digraph.in_degree()) == 3  # the sample's codes
-    for article, parent in zip(articles, tree.article_parents.tolist(), strict=True):
-        above = {tree.headings[row].path for row in networkx.ancestors(digraph, parent) | {parent}}
-        assert above == {article.path[:depth] for depth in range(1, len(article.path) + 1)}
 
 
 def test_what_is_directly_under_a_heading_and_how_much_is_below_it():

@@ -58,13 +58,9 @@ def _branches(words: Iterable[tuple[str, ...]]) -> str:
     return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
 
 
-def all_words(*keys: str) -> dict[str, tuple[str, ...]]:
-    """Return the words that the tables have under any of the keys, in plain letters, with the languages of each."""
-    found: dict[str, dict[str, None]] = {}
-    for name, table in tables().items():
-        for word in (word for key in keys for word in words_under(table, key)):
-            found.setdefault(plain_word(word), {})[name] = None
-    return {word: tuple(names) for word, names in found.items()}
+def all_words(*keys: str) -> set[str]:
+    """Return the words that the tables have under any of the keys, in plain letters."""
+    return {plain_word(word) for table in tables().values() for key in keys for word in words_under(table, key)}
 
 
 class Grammar:

@@ -135,8 +135,13 @@ class ReferenceFinder:
         for numbers in lists:
             while amendments and amendments[0].start <= numbers.start:
                 amendment = amendments.pop(0)
-                within = [one for one in found if one.start >= amendment.sentence and self._exists(one)]
-                speaks_for = amendment.amended([(one.start, one.code) for one in within], speaks_for)
+                cited = [
+                    (one.start, one.code)
+                    for one in found
+                    # No "Regulations 2003", which is no article of its code.
+                    if one.start >= amendment.sentence and (one.code is None or self.rows_of(one, one.code))
+                ]
+                speaks_for = amendment.amended(cited, speaks_for)
             volume = self._texts.volume(text, numbers, speaks_for)
             of = volume[0] if volume else self._texts.named(text, numbers, code=speaks_for, last=of)
             joined = self._joined(numbers.numbers, of)
@@ -161,10 +166,6 @@ class ReferenceFinder:
             else:
                 joined.append(number)
         return tuple(joined)
-
-    def _exists(self, reference: Reference) -> bool:
-        """Return whether a reference is to another text or to an article that its code has: no "Regulations 2003"."""
-        return reference.code is None or bool(self.rows_of(reference, reference.code))
 
     def rows_of(self, reference: Reference, code: str) -> list[int]:
         """Return the rows of the numbers of a reference in a code."""
