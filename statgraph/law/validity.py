@@ -38,8 +38,6 @@ def with_plain_dates(metadata: Mapping[str, object]) -> Mapping[str, object]:
     Raises:
         ValueError: with what is wrong with the last day, to follow the article's name.
     """
-    if LAST_DAY not in metadata and not any(len(str(metadata.get(key) or "")) > len("2026-01-31") for key in _OPEN):
-        return metadata
     given = {key: value for key in (VALID_FROM, VALID_TO, LAST_DAY) if (value := metadata.get(key)) not in (None, "")}
     dates = {
         key: match[1] if isinstance(value, str) and (match := _MIDNIGHT.fullmatch(value.strip())) else value

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 
 from statgraph.law.fields import (
@@ -51,12 +49,3 @@ def test_an_article_is_read_by_the_names_that_its_source_has(draft):
     (article,) = draft.drafted_articles()
     assert (article.article_id, article.title, article.text) == ("7", "Art. 7, Code", "Lamps burn.")
     assert (article.path, article.order, article.metadata) == (("Code",), 3, {"state": "new"})
-
-
-def test_details_within_an_object_are_named_with_it(draft, recorded):
-    names = replace(NAMES, within="about")
-    draft_article(draft, "f:1", {"nr": "1", "body": "Lamps.", "about": {"place": "Code", "rank": "first"}}, names)
-    assert [problem.partition(";")[0] for problem in recorded()] == [
-        "f:1: 'about.place' is not a list of strings",
-        "f:1: about.rank 'first' is not a whole number",
-    ]
