@@ -66,8 +66,12 @@ def all_words(*keys: str) -> set[str]:
 class Grammar:
     """How references go on behind the word for an article.
 
+    Args:
+        languages: in any of which they are written.
+        sign: whether they are those behind "§".
+        capitals: as `digits_pattern` takes them.
+
     Attributes:
-        languages: whose they are.
         first: a number and the parts of the article that it names, with the groups of `digits_pattern`, `letters`,
             `roman`, and `ordinal`; `next` another of the same list, with `through` where it ends a range.
         joined: what may stand between two references of one list; `listed`, a number behind that.
@@ -80,7 +84,7 @@ class Grammar:
         other: the beginning of a law's name; `other_direct`, of one that follows the number at once; `law`, anywhere.
     """
 
-    def __init__(self, languages: tuple[str, ...], *, sign: bool, capitals: frozenset[str] = frozenset()):
+    def __init__(self, languages: tuple[str, ...], *, sign: bool = False, capitals: frozenset[str] = frozenset()):
         self.languages, self._sign, self._capitals = languages, sign, capitals
         self._tables = [tables()[language] for language in languages]
         self.number_first = _merged([table for table in self._tables if "before_number" in table])
@@ -209,11 +213,7 @@ class Grammar:
         return [word for table in self._tables for word in table.get(key, ())]
 
 
-@cache
-def grammar_of(languages: tuple[str, ...], *, sign: bool = False, capitals: frozenset[str] = frozenset()) -> Grammar:
-    """Return the grammar of references in any of the languages; with `sign`, of those behind "§"; `capitals` as
-    `digits_pattern` takes them."""
-    return Grammar(languages, sign=sign, capitals=capitals)
+grammar_of = cache(Grammar)  # made of some hundred patterns
 
 
 def _merged(found: Iterable[Table]) -> Table:
