@@ -213,14 +213,9 @@ def _endings_of(code: str) -> re.Pattern[str] | None:
     """Return the endings of the language whose declined nouns are in a title."""
     for table in tables().values():
         if "endings" in table and re.search(rf"\b{words_pattern(table['declined'])}", code):
-            return _endings_pattern(tuple(table["endings"]))
+            plain = sorted(map(plain_word, table["endings"]), key=len, reverse=True)
+            return re.compile(rf"(?<=[^\W_]{{{_SHORTEST_STEM}}})(?:{'|'.join(plain)})$")
     return None
-
-
-@cache
-def _endings_pattern(endings: Sequence[str]) -> re.Pattern[str]:
-    plain = sorted({plain_word(ending) for ending in endings}, key=len, reverse=True)
-    return re.compile(rf"(?<=[^\W_]{{{_SHORTEST_STEM}}})(?:{'|'.join(plain)})$")
 
 
 @lru_cache(maxsize=1 << 16)
