@@ -87,6 +87,11 @@ Nothing is written unless everything is valid; every problem is listed with its 
 @click.option(
     "--profile", metavar="NAME|FILE", default="", show_default=False, help="Of xml, the profile.  [default: recognised]"
 )
+@options.path(
+    "--questions",
+    metavar="FILE",
+    help="Questions and the articles that answer them: CSV, Excel, JSON lines.  [default: questions.* beside a file]",
+)
 @click.option("--explain", is_flag=True, help="Print what is recognised in SOURCE and where, and write nothing.")
 @click.option(
     "--allow-lost",

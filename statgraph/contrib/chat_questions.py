@@ -21,7 +21,7 @@ from statgraph.augmentation.synthetic import kept_by_round_trip
 from statgraph.chat import ChatEndpoint
 from statgraph.encoders.article_text import article_text
 from statgraph.errors import ChatError, CorpusError, option
-from statgraph.law.feedback import comparable_question
+from statgraph.law.normal_text import comparable_question
 from statgraph.law.records import Article, Corpus, Question
 from statgraph.progress import Progress, Step, resumable, silent
 from statgraph.retrieval.search.retriever import Retriever

@@ -11,17 +11,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from statgraph.errors import CorpusError, Text, UsageError, option, readable, unknown_name
+from statgraph.formats import tables
 from statgraph.formats.acts.documents import fetched
 from statgraph.formats.doubts import doubts
 from statgraph.formats.download import is_address
 from statgraph.formats.recognising import check_named, check_text, recognised
 from statgraph.formats.repealed import is_repealed
-from statgraph.formats.tables import draft_questions, draft_rows
+from statgraph.formats.tables import draft_questions, draft_rows, jsonl_records, records_of_rows
 from statgraph.law.account import words_of
 from statgraph.law.draft import AS_IT_STANDS, Draft, Reading, SourceFormat
 from statgraph.law.fields import FieldNames, draft_question
 from statgraph.law.html_text import has_html
-from statgraph.law.lines import csv_rows, decoded_lines, json_objects
+from statgraph.law.lines import csv_fields, csv_rows, decoded_lines, json_objects
 from statgraph.law.records import Corpus
 from statgraph.law.splitting import HASH, SPLITTINGS
 from statgraph.law.store import held_for_writing, read_manifest, write_corpus
@@ -36,6 +37,7 @@ OPTIONS = {
     "article_pattern": option("article-pattern"),
     "heading_patterns": option("heading-pattern"),
 }
+QUESTION_SUFFIXES = (".csv", ".tsv", ".jsonl", ".xlsx")
 OFFICIAL_XML = "xml"  # which has profiles, and can be downloaded
 # Of a file of questions to search for; "question" is BSARD's.
 QUESTION_NAMES = FieldNames(id=("_id", "id"), text=("text", "question"), metadata=())
@@ -254,15 +256,36 @@ def draft_source(
 
 
 def _fill(draft: Draft, source_format: SourceFormat, path: Path) -> None:
-    """Fill a draft from a source, and from the tables of questions and citing texts that are with documents."""
+    """Fill a draft from a source, and from the tables of questions and citing texts that are with it."""
     source_format.fill(draft, path)
-    if {"article_pattern", "profile"} & set(source_format.takes):
-        if path.is_dir():
-            draft_questions(draft, path)
-        elif found := sorted(
-            file.name for file in path.parent.glob("questions.*") if file.suffix in (".csv", ".jsonl")
-        ):
-            draft.left_out.append(f"{found[0]} beside {path.name}; import their folder to read it")
+    if path.is_dir() and {"article_pattern", "profile"} & set(source_format.takes):
+        draft_questions(draft, path)
+    questions = draft.reading.questions
+    if questions is None and path.is_file():
+        beside = (path.with_name(f"questions{suffix}") for suffix in QUESTION_SUFFIXES)
+        questions = next((file for file in beside if file.is_file() and file != path), None)
+    if questions is not None:
+        _draft_question_table(draft, questions)
+
+
+def _draft_question_table(draft: Draft, path: Path) -> None:
+    """Add the questions of a table, with their labels."""
+    from statgraph.formats.documents.xlsx import sheet_rows
+
+    suffix = path.suffix.lower()
+    if not path.is_file():
+        return draft.add_problem(str(path), "no such file; name a table of questions and the articles that answer them")
+    if suffix not in QUESTION_SUFFIXES:
+        known = ", ".join(QUESTION_SUFFIXES)
+        return draft.add_problem(str(path), f"ends in '{path.suffix}'; save the questions as one of {known}")
+    if suffix == ".jsonl":
+        records = jsonl_records(draft, path, "questions")
+    else:
+        rows = csv_fields(draft, path, path.name) if suffix in (".csv", ".tsv") else sheet_rows(draft, path)
+        records = records_of_rows(draft, "questions", rows)
+    for place, record in records:
+        draft_question(draft, place, record, tables.QUESTION_NAMES)
+    return None
 
 
 def explained(

@@ -4,8 +4,9 @@
   made from number and code), and its place: `path`, the headings above it from the code down (in CSV with " > "
   between them), or `heading`, the id of a heading.
 - `headings`: `id`, `title`, `parent` (the id of the heading above; none for a code).
-- `questions`: `id`, `text`, `articles` (a list of ids; in CSV with a comma, a semicolon or, where ids hold none, a
-  space between them), `split`; `set`, the name of a question set other than the main one.
+- `questions`: `text` or `question`, `articles` (a list of ids, numbers or citations such as "§ 12 PS"; in CSV with a
+  comma, a semicolon or, where ids hold none, a space between them), `id`, `split`; `set`, the name of a question set
+  other than the main one. A question without an id gets one, and is one with a question of another file in its words.
 - `citing`: texts beside the law that cite it: `id`, `title`, `text`, `cites` (ids as in `articles`; left empty, the
   articles that title and text name by number), `question_id`, `part`.
 
@@ -17,7 +18,7 @@ kept as metadata; `valid_from` and `valid_to` say when an article is in force (`
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from functools import partial
 from pathlib import Path
 
@@ -42,12 +43,14 @@ MAX_LISTED_CYCLE = 8
 ARTICLE_NAMES = FieldNames(
     id=("id", "_id", "number"), title="title", number="number", rubric="rubric", path="path", heading="heading"
 )
-QUESTION_NAMES = FieldNames(id=("id", "_id"), articles="articles", split="split")
+QUESTION_NAMES = FieldNames(
+    id=("id", "_id"), text=("text", "question"), articles="articles", split="split", makes_ids=True
+)
 PLACE_COLUMNS = "path|heading"
 NEEDED_COLUMNS = {
     "articles": ("id|_id|number", "text", PLACE_COLUMNS),
     "headings": ("id|_id", "title", "parent"),
-    "questions": ("id|_id", "text", "articles"),
+    "questions": ("text|question", "articles"),
     "citing": ("id|_id", "text"),
 }
 ID_COLUMNS = {"questions": "articles", "citing": "cites"}
@@ -60,7 +63,7 @@ PlacedRecords = Iterable[tuple[str, Mapping[str, object]]]
 def draft_jsonl(draft: Draft, source: Path) -> None:
     """Fill a draft from a folder of JSONL tables, or from a single file of articles."""
     if not _is_of_other_format(draft, source, (".csv", ".tsv"), "csv"):
-        draft_tables(draft, source, ".jsonl", partial(_jsonl_records, draft))
+        draft_tables(draft, source, ".jsonl", partial(jsonl_records, draft))
 
 
 def draft_csv(draft: Draft, source: Path) -> None:
@@ -73,13 +76,13 @@ def draft_questions(draft: Draft, folder: Path) -> None:
     """Fill a draft with the tables of questions and of citing texts in a folder of documents."""
     draft_named = partial(draft_question, names=QUESTION_NAMES)
     for table, add in (("questions", draft_named), ("citing", draft_citing)):
-        for suffix, read in ((".csv", _csv_records), (".jsonl", _jsonl_records)):
+        for suffix, read in ((".csv", _csv_records), (".jsonl", jsonl_records)):
             path = folder / f"{table}{suffix}"
             for place, record in read(draft, path, table) if path.is_file() else ():
                 add(draft, place, record)
 
 
-def _jsonl_records(draft: Draft, path: Path, table: str) -> PlacedRecords:
+def jsonl_records(draft: Draft, path: Path, table: str) -> PlacedRecords:
     return ((place, _table_values(record)) for place, record in json_lines(draft, path, path.name))
 
 
@@ -172,18 +175,21 @@ def _is_of_other_format(draft: Draft, source: Path, endings: tuple[str, ...], ot
     return True
 
 
-def split_ids(text: str, known: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the ids in a field, separated by commas, semicolons or spaces.
+def split_ids(text: str, known: Set[str] = frozenset()) -> tuple[str, ...]:
+    """Return the ids in a field, separated by commas, semicolons, line ends or spaces.
 
-    An id among those that are `known` is not split; where any are, spaces separate only what holds one of them.
+    An id among those that are `known` is not split; where any are, commas and spaces separate only such ids.
     """
     if text.strip() in known:
         return (text.strip(),)
     ids: list[str] = []
-    for part in filter(None, map(str.strip, re.split("[,;]", text))):
-        words = part.split()
-        splits = part not in known and (not known or any(word in known for word in words))
-        ids += words if splits else [part]
+    for group in filter(None, map(str.strip, re.split("[;\n]", text))):
+        parts = [part.strip() for part in group.split(",") if part.strip()]
+        if known and not all(part in known or set(part.split()) <= known for part in parts):
+            ids.append(group)  # "Art. 36, Housing Code", which the draft understands
+            continue
+        for part in parts:
+            ids += [part] if part in known else part.split()
     return tuple(ids)
 
 

@@ -10,10 +10,11 @@ from functools import cached_property
 from pathlib import Path
 
 from statgraph.errors import CorpusError, option
+from statgraph.law.citations.named_articles import NamedArticles
 from statgraph.law.citations.numbers import article_number
 from statgraph.law.citations.references import cited_articles
 from statgraph.law.html_text import has_html, plain_text
-from statgraph.law.normal_text import normal_heading
+from statgraph.law.normal_text import comparable_question, normal_heading
 from statgraph.law.records import PARTS, PATH_SEPARATOR, SET_KEY, SPLITS, Article, CitingText, Corpus, Question
 from statgraph.law.source_report import REPEALED, SourceReport
 from statgraph.law.splitting import HASH, SPLITTINGS
@@ -26,6 +27,7 @@ COLUMNS = (
     *("id", "title", "text", "number", "rubric", "path", "heading", "valid_from", "valid_to", LAST_DAY),  # of articles
     *("parent", "articles", "split", "set", "cites", "question_id", "part"),
 )
+_NEAR = 70  # how alike a label and a title are, from 0 to 100, for one to be meant
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 _NO_ARTICLES = "holds no articles; a corpus needs at least one"
 _NO_TEXTS = f"no article has a text; name the column or key that holds it with {option('column')} text=YOURS"
@@ -43,6 +45,8 @@ class Reading:
         profile: of official XML, the name or file of its profile; "" to recognise it.
         article_pattern, heading_patterns: of documents, regular expressions of the lines that begin articles and of
             headings, the highest first.
+        questions: a table of questions about the articles, beside those of the source; None for one called `questions`
+            that lies beside a file.
         allow_lost: whether a source is imported although more of it would be lost than `source_report.MOST_LOST`.
     """
 
@@ -53,6 +57,7 @@ class Reading:
     profile: str = ""
     article_pattern: str = ""
     heading_patterns: tuple[str, ...] = ()
+    questions: Path | None = None
     allow_lost: bool = False
 
     def plain(self, text: str) -> str:
@@ -110,6 +115,7 @@ class Draft:
         self._places: dict[tuple[str, str], str] = {}  # by kind and id
         self._articles: dict[str, Article] = {}
         self._questions: dict[str, tuple[str, Mapping[str, object]]] = {}
+        self._ids_by_text: dict[str, str] = {}  # of questions, by their comparable form
         self._labels: dict[str, _Labels] = {}
         self._splitting, self._is_repealed = splits, is_repealed
         self._split_conflicts: set[tuple[str, str | None]] = set()
@@ -214,7 +220,7 @@ class Draft:
         return self._articles.keys()
 
     @property
-    def article_names(self) -> Collection[str]:
+    def article_names(self) -> set[str]:
         """Return what labels may call the articles that were added so far: their ids and numbers."""
         return {*self._articles, *(article.number for article in self._articles.values())} - {""}
 
@@ -239,6 +245,19 @@ class Draft:
         if not isinstance((metadata or {}).get(SET_KEY) or "", str):
             self.add_problem(place, f"question '{question_id}' has a '{SET_KEY}' that is not a string; name its set")
         self._questions[question_id] = (text.strip(), metadata or {})
+        self._ids_by_text.setdefault(comparable_question(text), question_id)
+
+    def question_with(self, text: str) -> str:
+        """Return the id of the question with a text, in whatever case and spacing; "" where there is none."""
+        return self._ids_by_text.get(comparable_question(self.reading.plain(text)), "")
+
+    def split_of(self, question_id: str) -> str | None:
+        """Return the split in which the labels of a question came, None where it has none."""
+        return self._labels[question_id].split if question_id in self._labels else None
+
+    def is_from(self, question_id: str, place: str) -> bool:
+        """Return whether a question was read from the file of a place."""
+        return self._places["question", question_id].rpartition(":")[0] == place.rpartition(":")[0]
 
     def is_new(self, kind: str, identifier: str, place: str, **needed: str) -> bool:
         """Return whether an id is given and new, and remember its place; record the problem if not, or if one of the
@@ -415,8 +434,8 @@ class Draft:
         return Corpus(*about, tuple(articles), tuple(questions), tuple(citing), self._synonyms)
 
     def _name_by_ids(self) -> None:
-        """Replace in labels and citing texts the number of an article, where it is nobody's id and one article's alone,
-        by its id."""
+        """Replace in labels and citing texts what people call articles by their ids: the number, where it is one
+        article's alone, or a citation such as "§ 79 PS" or "Art. 1 and 2, Housing Code"."""
         given = {article_id for labels in self._labels.values() for article_id in labels.places}
         given.update(article_id for text in self._citing.values() for article_id in text.article_ids)
         if given <= self._articles.keys():
@@ -424,17 +443,52 @@ class Draft:
         ids: dict[str, list[str]] = {}
         for article in self._articles.values():
             ids.setdefault(article_number(article.number), []).append(article.article_id)
-        named = {
-            number: ids[key][0]
-            for number in given - self._articles.keys() - self._repealed.keys()
-            if len(ids.get(key := article_number(number), ())) == 1
-        }
+
+        def ids_of(label: str) -> tuple[str, ...]:
+            """Return the ids that a label names; itself where that is not clear."""
+            if label in self._articles or label in self._repealed:
+                return (label,)
+            if len(same := ids.get(article_number(label), ())) == 1:
+                return (same[0],)
+            meant = self._meant(label)
+            if meant and all(len({article.code for article in articles}) == 1 for articles in meant):
+                return tuple(article.article_id for articles in meant for article in articles)
+            has_id = any(word in self._articles for word in label.split())
+            parts = re.split(r"[,\s]+" if has_id else r"\s*,\s*", label)
+            named = [ids_of(part) for part in parts] if len(parts) > 1 else []
+            is_list = any(ids != (part,) or part in self._articles for part, ids in zip(parts, named, strict=False))
+            return tuple(each for ids in named for each in ids) if is_list else (label,)
+
+        named = {label: ids_of(label) for label in given}
         for question_id, labels in self._labels.items():
-            places = {named.get(article_id, article_id): place for article_id, place in labels.places.items()}
+            places = {each: place for label, place in labels.places.items() for each in named[label]}
             self._labels[question_id] = replace(labels, places=places)
         for citing_id, text in self._citing.items():
-            article_ids = tuple(dict.fromkeys(named.get(article_id, article_id) for article_id in text.article_ids))
+            article_ids = tuple(dict.fromkeys(each for label in text.article_ids for each in named[label]))
             self._citing[citing_id] = replace(text, article_ids=article_ids)
+
+    def _meant(self, label: str) -> list[list[Article]]:
+        """Return the articles that each number in a label may mean, those of all codes where it names none."""
+        articles, names = self._names
+        return [[articles[row] for row in rows] for rows in names.meant(label)]
+
+    @cached_property
+    def _names(self) -> tuple[list[Article], NamedArticles]:
+        """Return the articles, and what finds them by number; read once all is added."""
+        articles = with_title_parts(self._kept_articles())
+        titles, paths, numbers = ([getattr(each, name) for each in articles] for name in ("title", "path", "number"))
+        known = [number or title for number, title in zip(numbers, titles, strict=True)]
+        return articles, NamedArticles(titles, paths, known)
+
+    def _hint(self, label: str) -> str:
+        """Return in brackets what may be wrong with a label that names no article, or blank."""
+        if codes := sorted({each.code for articles in self._meant(label) for each in articles}):
+            return f" (it is in {len(codes)} codes, {' and '.join(codes[:2])} among them: name the code too)"
+        from rapidfuzz import fuzz, process
+
+        titles = [article.title for article in self._articles.values()]
+        near = process.extract(label, titles, scorer=fuzz.ratio, score_cutoff=_NEAR, limit=2)
+        return f" (nearest: {' and '.join(repr(title) for title, _, _ in near)})" if near else ""
 
     def _made_splits(self) -> dict[str, str]:
         """Return the split of each labelled question, given or made."""
@@ -454,7 +508,7 @@ class Draft:
                 if article_id in repealed:
                     yield f"{named} has no text ({repealed[article_id]}); add the text or remove the label"
                 elif self._misses(self._articles, article_id):
-                    yield f"{named} does not exist; add the article or remove the label"
+                    yield f"{named} does not exist{self._hint(article_id)}; add the article or remove the label"
 
     def _citing_problems(self) -> Iterator[str]:
         repealed = self.repealed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ from statgraph.errors import CorpusError
 from statgraph.law.draft import Draft
 from statgraph.law.fields import string_field
 from statgraph.law.lines import json_lines, json_type
+from statgraph.law.normal_text import comparable_question
 from statgraph.law.records import MAIN_SET, Corpus, Question, checked_corpus
 from statgraph.law.store import held_for_writing, write_corpus
 
@@ -176,11 +176,6 @@ def add_feedback(
         after = replace(after, name=name or after.name)
         write_corpus(after, Path(out))
     return after, summary
-
-
-def comparable_question(text: str) -> str:
-    """Return a question in comparable form: composed characters, folded case, single spaces."""
-    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
 
 
 def _mark(draft: Draft, place: str, record: Mapping[str, object]) -> Mark:

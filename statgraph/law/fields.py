@@ -3,6 +3,7 @@ their fields, and the typed values under those."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,9 +12,11 @@ from typing import Any
 
 from statgraph.law.draft import Draft
 from statgraph.law.lines import json_type
+from statgraph.law.normal_text import comparable_question
 from statgraph.law.records import SPLITS
 from statgraph.law.validity import with_plain_dates
 
+MADE_ID = "q-"  # begins the id of a question that came without one
 LABEL_COLUMNS = ("query-id", "corpus-id", "score")
 OTHER_COLUMNS = "columns that are not read"  # a rule of the account of tables
 _CITING_KEYS = ("_id", "id", "title", "text", "cites", "question_id", "part")
@@ -34,6 +37,8 @@ class FieldNames:
         order: the place of an article in its code.
         articles: a list of the ids of the articles that answer a question.
         metadata: the keys that are kept as metadata; None for all others.
+        makes_ids: whether a question without an id gets one, and a question of another file with the same text is the
+            same question.
         within: an object whose keys count as those of the record, as the metadata of a corpus; "" for none.
     """
 
@@ -48,6 +53,7 @@ class FieldNames:
     articles: str = ""
     split: str = ""
     metadata: tuple[str, ...] | None = None
+    makes_ids: bool = False
     within: str = ""
 
     @cached_property
@@ -118,7 +124,14 @@ def draft_question(
     article_ids = ids_field(draft, place, record, names.articles)
     said = string_field(draft, place, record, names.split).strip()
     draft.report.keep_cells((said,))
-    draft.add_question(place, question_id=question_id, text=text, metadata=_metadata(draft, record, names))
+    same = draft.question_with(text) if names.makes_ids else ""
+    if same and (not question_id or not draft.is_from(same, place)):
+        question_id, said = same, said or draft.split_of(same) or ""
+        draft.report.keep_cells((text,))
+    else:
+        if names.makes_ids and not question_id:
+            question_id = MADE_ID + hashlib.sha256(comparable_question(text).encode()).hexdigest()[:12]
+        draft.add_question(place, question_id=question_id, text=text, metadata=_metadata(draft, record, names))
     split = (said.lower() if said.lower() in SPLITS else said) or split
     if split not in (None, *SPLITS):
         draft.add_problem(place, f"unknown split '{split}'; use one of {', '.join(SPLITS)}, or none")

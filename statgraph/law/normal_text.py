@@ -33,6 +33,11 @@ def normal_heading(title: str) -> str:
     return " ".join(unicodedata.normalize("NFC", title).split())
 
 
+def comparable_question(text: str) -> str:
+    """Return a question in comparable form: composed characters, folded case, single spaces."""
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
+
+
 @cache
 def _spelling() -> tuple[re.Pattern[str], dict[str, str]]:
     """Return a pattern of the characters that are spelt otherwise, and how."""

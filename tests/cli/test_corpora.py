@@ -111,7 +111,7 @@ def test_every_fault_of_jsonl_is_listed_in_one_pass(refused_import, source):
     (source / "questions.jsonl").write_text(
         '{"id": "q1", "text": "Who pays?", "articles": ["L9"], "split": "train"}\n'
         '{"id": "q1", "text": "Who pays?", "articles": ["L1"], "split": "test"}\n'
-        '{"text": "No id?", "articles": ["L1"]}\n'
+        '{"id": "q3", "text": "", "articles": ["L1"]}\n'
     )
     assert refused_import("jsonl", source, "--language", "en") == (
         "headings.jsonl:2: heading 'b' is its own ancestor (b under d under b); "
@@ -126,7 +126,7 @@ def test_every_fault_of_jsonl_is_listed_in_one_pass(refused_import, source):
         "questions.jsonl:2: question id 'q1' appears twice (first on line 1); ids must be unique\n"
         "questions.jsonl:2: question 'q1' is in split 'test' and in 'train' (questions.jsonl:1); "
         "keep it in one split, or its answer leaks\n"
-        "questions.jsonl:3: question has no id; give every question a unique id\n"
+        "questions.jsonl:3: question 'q3' has an empty text; fill it or remove the question\n"
         "questions.jsonl:1: label of question 'q1' names article 'L9', which does not exist; "
         "add the article or remove the label"
     )

@@ -1,8 +1,10 @@
 import json
+import re
 from datetime import date, datetime
 from decimal import Decimal
 
 import numpy as np
+import openpyxl
 import pytest
 
 from statgraph.errors import CorpusError, UsageError
@@ -14,6 +16,7 @@ from statgraph.formats.importing import (
     import_to_folder,
     read_question_file,
 )
+from statgraph.law.draft import Reading
 from statgraph.law.store import read_corpus, read_manifest, write_corpus
 
 ARTICLE = {"id": "L1", "text": "Lamps burn.", "path": ["Lamp Code"]}
@@ -230,7 +233,67 @@ def test_questions_beside_documents_name_articles_by_their_numbers(tmp_path):
     assert (first.article_ids, second.article_ids) == ((ids[1],), tuple(ids))
     assert imported.left_out == ()
     imported = import_to_folder(law / "dogs.txt", "txt", tmp_path / "out", About(language="en"), force=True)
-    assert imported.left_out == ("questions.csv beside dogs.txt; import their folder to read it",)
+    assert [question.text for question in imported.corpus.questions] == ["Who pays?", "May it bark?"]
+
+
+DOGS = "Dog Act\nSection 1 Barking\nA dog may bark.\nSection 2 Fees\nThe owner pays a fee.\n"
+
+
+def written_questions(path):
+    """Write two questions to a table of any kind."""
+    rows = [("question", "articles"), ("Who pays?", "Section 2"), ("May it bark?", "§ 1 Dog Act")]
+    if path.suffix == ".xlsx":
+        workbook = openpyxl.Workbook()
+        for row in rows:
+            workbook.active.append(row)
+        workbook.save(path)
+    elif path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps({"question": text, "articles": [label]}) + "\n" for text, label in rows[1:]))
+    else:
+        separator = "\t" if path.suffix == ".tsv" else ";"
+        path.write_text("\n".join(separator.join(row) for row in rows))
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".xlsx"])
+def test_questions_are_named_beside_any_source(tmp_path, suffix):
+    (tmp_path / "dogs.txt").write_text(DOGS)
+    reading = Reading(questions=written_questions(tmp_path / f"asked{suffix}"))
+    corpus = import_corpus(tmp_path / "dogs.txt", "txt", language="en", reading=reading)
+    barking, fees = (article.article_id for article in corpus.articles)
+    assert [(question.text, question.article_ids) for question in corpus.questions] == [
+        ("Who pays?", (fees,)),
+        ("May it bark?", (barking,)),
+    ]
+
+
+def test_questions_are_added_to_a_corpus_that_is_there(tmp_path):
+    (tmp_path / "dogs.txt").write_text(DOGS)
+    reading = Reading(questions=written_questions(tmp_path / "asked.csv"))
+    first = import_to_folder(tmp_path / "dogs.txt", "txt", tmp_path / "out", About(language="en"), reading=reading)
+    (tmp_path / "more.csv").write_text("question,articles\nwho pays?,Section 1\nAnd at night?,Section 1\n")
+
+    more = Reading(questions=tmp_path / "more.csv")
+    after = import_corpus(tmp_path / "out", reading=more)
+
+    assert after.articles == first.corpus.articles
+    assert [question.text for question in after.questions] == ["Who pays?", "May it bark?", "And at night?"]
+    assert set(after.questions[0].article_ids) == {article.article_id for article in after.articles}
+    assert [question.split for question in after.questions[:2]] == [one.split for one in first.corpus.questions]
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("none.csv", "none.csv: no such file; name a table of questions and the articles that answer them"),
+        ("asked.docx", "asked.docx: ends in '.docx'; save the questions as one of .csv, .tsv, .jsonl, .xlsx"),
+    ],
+)
+def test_what_is_no_table_of_questions_is_refused(tmp_path, name, problem):
+    (tmp_path / "dogs.txt").write_text(DOGS)
+    (tmp_path / "asked.docx").write_text("x")
+    with pytest.raises(CorpusError, match=re.escape(problem)):
+        import_corpus(tmp_path / "dogs.txt", "txt", language="en", reading=Reading(questions=tmp_path / name))
 
 
 def test_a_number_of_two_articles_names_none(tmp_path):

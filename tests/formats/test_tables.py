@@ -8,6 +8,7 @@ from statgraph.formats.importing import About, import_corpus, import_to_folder
 from statgraph.formats.tables import (
     draft_csv,
     draft_jsonl,
+    draft_questions,
     heading_paths,
     split_ids,
     split_path,
@@ -139,6 +140,71 @@ def test_citing_texts_and_sets_come_from_either_format(draft, csv_folder):
     assert [question.question_id for question in corpus.split("dev")] == ["q1"]
 
 
+@pytest.fixture
+def two_codes(draft):
+    """A draft of two codes with articles 1 to 3 each, whose ids are h1 to h3 and f1 to f3."""
+    for code in ("Housing Code", "Family Code"):
+        for number in (1, 2, 3):
+            article_id = f"{code[0].lower()}{number}"
+            draft.add_article(
+                "articles.csv:2", article_id=article_id, text="Lamps burn.", path=[code], number=f"Art. {number}"
+            )
+    return draft
+
+
+@pytest.mark.parametrize(
+    ("label", "ids"),
+    [
+        ("h1", ("h1",)),
+        ("h1, f2", ("h1", "f2")),
+        ("Art. 1, Housing Code", ("h1",)),
+        ("Housing Code 3", ("h3",)),
+        ("Art. 1 and 2, Family Code", ("f1", "f2")),
+        ("Art. 1, Housing Code; Art. 3, Family Code", ("h1", "f3")),
+        ("art. 2 housing code", ("h2",)),
+    ],
+)
+def test_labels_are_read_as_people_cite(two_codes, tmp_path, label, ids):
+    (tmp_path / "questions.csv").write_text(f'question,articles\nWho pays?,"{label}"\n')
+    draft_questions(two_codes, tmp_path)
+    (question,) = two_codes.corpus().questions
+    assert question.article_ids == ids
+
+
+@pytest.mark.parametrize(
+    ("label", "hint"),
+    [
+        ("Art. 1", " (it is in 2 codes, Family Code and Housing Code among them: name the code too)"),
+        ("Art. 9, Housing Code", " (nearest: 'Art. 1, Housing Code' and 'Art. 2, Housing Code')"),
+        ("h9", ""),
+    ],
+)
+def test_a_label_that_names_no_article_is_a_problem(two_codes, tmp_path, problems_of, label, hint):
+    (tmp_path / "questions.csv").write_text(f'question,articles\nWho pays?,"{label}"\n')
+    draft_questions(two_codes, tmp_path)
+    found = problems_of(two_codes)[0]
+    assert found.startswith("questions.csv:2: label of question 'q-")
+    assert f"which does not exist{hint}; add the article or remove the label" in found
+
+
+def test_a_question_without_an_id_is_known_by_its_words(two_codes, tmp_path):
+    (tmp_path / "questions.csv").write_text("question,articles\nWho pays?,h1\nWHO  pays?,h2\nWhen?,h3\n")
+    draft_questions(two_codes, tmp_path)
+    first, second = two_codes.corpus().questions
+    assert (first.text, first.article_ids, second.article_ids) == ("Who pays?", ("h1", "h2"), ("h3",))
+    assert first.question_id.startswith("q-")
+
+
+def test_questions_of_another_file_add_labels_to_those_in_the_same_words(two_codes, tmp_path):
+    two_codes.add_question("queries.jsonl:1", question_id="old", text="Who pays?")
+    two_codes.add_label("qrels/dev.tsv:2", question_id="old", article_id="h1", split="dev")
+    (tmp_path / "questions.csv").write_text("id,question,articles,split\nq7,who pays?,h2,\nq8,When?,h3,test\n")
+    draft_questions(two_codes, tmp_path)
+    old, new = two_codes.corpus().questions
+    assert (old.question_id, old.split, old.article_ids) == ("old", "dev", ("h1", "h2"))
+    assert (new.question_id, new.split) == ("q8", "test")
+
+
 def test_single_file_is_a_table_of_articles(draft, jsonl_folder, write_jsonl):
     file = write_jsonl(jsonl_folder / "lamps.jsonl", {"id": "L1", "text": "Lamps burn.", "path": ["Lamp Code"]})
     draft_jsonl(draft, file)
@@ -159,7 +225,8 @@ def test_fields_of_several_values():
     known = {"Art. 1", "Art. 2", "b", "c", "Art. 5, b"}
     assert split_ids(" Art. 1; Art. 2,b c", known) == ("Art. 1", "Art. 2", "b", "c")
     assert split_ids("Art. 5, b", known) == ("Art. 5, b",)
-    assert split_ids("Art. 7, b d", known) == ("Art. 7", "b", "d")
+    assert split_ids("Art. 7, b d", known) == ("Art. 7, b d",)  # what is meant is found once all articles are known
+    assert split_ids("b; Art. 9, Housing Code\nc", known) == ("b", "Art. 9, Housing Code", "c")
     assert [split_path(text) for text in (" A >  B ", "A >", "> B", "A >  > B", " ")] == [
         ("A", "B"), ("A", ""), ("", "B"), ("A", "", "B"), (),
     ]  # fmt: skip
@@ -194,7 +261,6 @@ def test_bad_article_is_one_problem(draft, tmp_path, write_jsonl, problems_of, c
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"id": ""}, "question has no id"),
         ({"articles": "L1"}, "'articles' is not a list of ids"),
         ({"split": "validation"}, "unknown split 'validation'"),
         ({"split": 1}, "'split' is a number, not a string"),
@@ -226,7 +292,7 @@ def test_articles_under_bad_headings_are_not_blamed(draft, jsonl_folder, write_j
     [
         ("articles.csv", "title,text", "id or _id or number, path or heading"),
         ("headings.csv", "id,parent", "title"),
-        ("questions.csv", "id,question", "text, articles"),
+        ("questions.csv", "id,answer", "text or question, articles"),
     ],
 )
 def test_missing_columns_name_those_found(draft, csv_folder, problems_of, file_name, header, missing):

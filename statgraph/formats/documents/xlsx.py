@@ -28,9 +28,7 @@ def draft_xlsx(draft: Draft, source: Path) -> None:
     require("documents", "openpyxl")
 
     def read(path: Path, table: str) -> PlacedRecords:
-        first, *others = _sheets(draft, path).items() or [("", [])]
-        _leave_out(draft, others)
-        return records_of_rows(draft, table, first[1])
+        return records_of_rows(draft, table, sheet_rows(draft, path))
 
     if source.is_dir():
         return draft_tables(draft, source, ".xlsx", read)
@@ -48,6 +46,18 @@ def draft_xlsx(draft: Draft, source: Path) -> None:
         draft_records(draft, tables, source.name)
     elif not draft.problem_count:
         draft.add_problem(source.name, "holds no filled cell; name the columns on its first row")
+
+
+def sheet_rows(draft: Draft, path: Path) -> _Rows:
+    """Return the rows of the first sheet of a file, none where it has none; the others are left out.
+
+    Raises:
+        DependencyError: if openpyxl is missing.
+    """
+    require("documents", "openpyxl")
+    first, *others = _sheets(draft, path).items() or [("", [])]
+    _leave_out(draft, others)
+    return first[1]
 
 
 def _leave_out(draft: Draft, sheets: Iterable[tuple[str, _Rows]], rule: str = "sheets without a table") -> None:

@@ -77,6 +77,19 @@ class NamedArticles:
                 others.update(dict.fromkeys(self._rows_anywhere(reference)))
         return np.fromiter(best | others, dtype=np.int64)
 
+    def meant(self, label: str) -> list[list[int]]:
+        """Return the rows of the articles that a label may mean, a list for each number in it: one row where the number
+        is one article's alone, or the label names the code; rows of several codes where it does not."""
+        if titled := self._rows_of_title.get(plain_title(label)):
+            return [titled]
+        meant = []
+        for reference, own, mentioned in self._references(label):
+            for number in reference.numbers:
+                one = reference._replace(numbers=(number,))
+                codes = own or mentioned or dict.fromkeys(self._codes)
+                meant.append([row for code in codes for row in self._finder.rows_of(one, code)])
+        return meant
+
     def unknown(self, question: str) -> list[str]:
         """Return the numbers that a question surely names and no article carries, each once: "9999", or "9999, Housing
         Code" where it names the code.

@@ -11,7 +11,7 @@ from statgraph.errors import UsageError
 from statgraph.evaluation.metrics import DEPTH, QuestionMetrics, question_metrics
 from statgraph.evaluation.significance import MetricComparison, compare_metrics
 from statgraph.evaluation.strata import ALL, LIKE, LONG, SHORT, STRATA, UNLIKE
-from statgraph.law.feedback import comparable_question
+from statgraph.law.normal_text import comparable_question
 from statgraph.law.records import Corpus
 from statgraph.retrieval.ranking.long_questions import is_long
 from statgraph.retrieval.search.evaluating import SplitMetrics, split_questions
