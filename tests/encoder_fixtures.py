@@ -203,11 +203,10 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Keep vectors in the test's own folder, and compute them in float32 whatever the processor can do."""
     import torch
 
-    from statgraph.encoders import article_encoder, transformer_biencoder
+    from statgraph.encoders import loading
 
     monkeypatch.setenv("STATGRAPH_CACHE", str(tmp_path / "cache"))
-    for module in (article_encoder, transformer_biencoder):
-        monkeypatch.setattr(module, "inference_dtype", lambda device: torch.float32)
+    monkeypatch.setattr(loading, "inference_dtype", lambda device: torch.float32)
     return tmp_path / "cache"
 
 

@@ -18,8 +18,7 @@ from statgraph.device import inference_dtype
 from statgraph.encoders.article_text import article_text
 from statgraph.encoders.backbone import Backbone
 from statgraph.encoders.backbones import resolve_backbone
-from statgraph.encoders.chunking import chunked
-from statgraph.encoders.frozen import FrozenModel, VectorCache, embedded_chunks
+from statgraph.encoders.frozen import Tower, VectorCache, embedded_chunks
 from statgraph.encoders.loading import load_backbone
 from statgraph.evaluation.metrics import QUALITY
 from statgraph.law.records import Corpus
@@ -104,16 +103,10 @@ def _sampled_rows(corpus: Corpus, n_articles: int) -> list[int]:
 
 def _embedded(backbone: Backbone, tokenizer, model, texts: Sequence[str], device: torch.device) -> np.ndarray:
     """Return the vectors of texts as training embeds them on a device, nothing cached, (texts, width) of length 1."""
-    plain = tokenizer.backend_tokenizer
-    plain.no_truncation()
-    plain.no_padding()
-    prefix = backbone.passage_prefix
-    chunks = chunked(plain, texts, prefix=prefix, chunk_tokens=MAX_TOKENS, max_tokens=MAX_TOKENS)
+    tower = Tower(backbone, tokenizer, copy.deepcopy(model), device, inference_dtype(device))
+    chunks = tower.chunks(texts, prefix=backbone.passage_prefix, chunk_tokens=MAX_TOKENS, max_tokens=MAX_TOKENS)
     with tempfile.TemporaryDirectory() as cache:
-        frozen = FrozenModel(
-            copy.deepcopy(model), backbone.pooling, tokenizer.pad_token_id, device, inference_dtype(device)
-        )
-        vectors = embedded_chunks(frozen, chunks.chunk_ids, cache=VectorCache(Path(cache)))
+        vectors = embedded_chunks(tower, chunks.chunk_ids, cache=VectorCache(Path(cache)))
     return functional.normalize(torch.from_numpy(vectors).float(), dim=1).numpy()
 
 

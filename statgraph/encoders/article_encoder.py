@@ -11,12 +11,11 @@ import torch
 
 from statgraph import artifacts
 from statgraph.config import EncoderConfig
-from statgraph.device import inference_dtype
 from statgraph.encoders import static, transformer_biencoder
-from statgraph.encoders.backbone import Backbone
 from statgraph.encoders.backbones import resolve_backbone
 from statgraph.encoders.biencoder import BiEncoder, encoded
-from statgraph.encoders.loading import Tower, loaded_tower
+from statgraph.encoders.frozen import Tower
+from statgraph.encoders.loading import loaded_tower
 from statgraph.encoders.similarity import similarity_of
 from statgraph.encoders.transformer_biencoder import TransformerBiEncoder
 from statgraph.errors import RETRAIN, ModelError, RunError, damaged_run, marked, reason_of
@@ -81,12 +80,11 @@ def _transformer(run: Path, folder: Path, config: EncoderConfig, device: torch.d
 
     state = load_file(folder / transformer_biencoder.ARTICLE_WEIGHTS)
     about = artifacts.read_json(folder / transformer_biencoder.ARTICLE_CONFIG)
-    question_backbone = resolve_backbone(str(run / parts.QUERY_ENCODER))
-    question = article = loaded_tower(question_backbone, inference_dtype(device))
+    question = article = loaded_tower(resolve_backbone(str(run / parts.QUERY_ENCODER)), device)
     if not config.shared and (config.article_backbone or config.adapted):
         article = _outside(folder, about["backbone"], config, device)
     of_articles = replace(article.backbone, pooling=about["pooling"], passage_prefix=about["prefix"])
-    encoders = TransformerBiEncoder(question, replace(article, backbone=of_articles), config, device)
+    encoders = TransformerBiEncoder(question, replace(article, backbone=of_articles), config)
     for part in {name.partition(".")[0] for name in state}:
         weights = {name.removeprefix(f"{part}."): tensor for name, tensor in state.items() if name.startswith(part)}
         getattr(encoders, part).load_state_dict(weights)
@@ -101,8 +99,7 @@ def _outside(folder: Path, name: str, config: EncoderConfig, device: torch.devic
             "hold them; train again, with encoder.prune_vocabulary=false to be able to update"
         )
     try:
-        backbone: Backbone = resolve_backbone(name)
-        return loaded_tower(backbone, inference_dtype(device))
+        return loaded_tower(resolve_backbone(name), device)
     except ModelError as error:
         raise RunError(
             f"{folder}: its backbone is outside of the run and gone ({marked(error)}); put it back, or {RETRAIN}"

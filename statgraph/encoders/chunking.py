@@ -13,6 +13,7 @@ from torch.utils.checkpoint import checkpoint
 
 from statgraph.config import EncoderConfig
 from statgraph.device import device_memory
+from statgraph.encoders.vocabulary import token_ids
 from statgraph.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from transformers import PretrainedConfig
 
 CPU = torch.device("cpu")
-_BATCH = 1024
 TOKENS_PER_BATCH = 8192
 WHOLE = 0  # of encoder.slice_tokens: no slices
 _AUTO = -1
@@ -95,12 +95,11 @@ def chunked(
     n_chunks = max_tokens // chunk_tokens
     ids: list[array[int]] = []  # 4 bytes a token; a tuple of ints takes 36
     counts: list[int] = []
-    for start in range(0, len(texts), _BATCH):
-        for encoding in tokenizer.encode_batch_fast(list(texts[start : start + _BATCH]), add_special_tokens=False):
-            pieces = encoding.ids[: room * n_chunks]
-            cuts = range(0, max(len(pieces), 1), room)
-            ids.extend(array("i", (*begin, *prefix_ids, *pieces[cut : cut + room], *end)) for cut in cuts)
-            counts.append(len(cuts))
+    for text_ids in token_ids(tokenizer, texts):
+        pieces = text_ids[: room * n_chunks]
+        cuts = range(0, max(len(pieces), 1), room)
+        ids.extend(array("i", (*begin, *prefix_ids, *pieces[cut : cut + room], *end)) for cut in cuts)
+        counts.append(len(cuts))
     return ChunkTokens(ids, np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64), pad_id)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,11 +13,13 @@ import numpy as np
 import torch
 
 from statgraph.artifacts import array_damage_as_value_error, replaced_file
+from statgraph.cache import place_of
 from statgraph.distributed import current_world
-from statgraph.encoders.chunking import padded, token_batches
+from statgraph.encoders.backbone import Backbone
+from statgraph.encoders.chunking import ChunkTokens, chunked, padded, token_batches
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 _SHARD_CHUNKS = 4096
 
@@ -37,19 +40,36 @@ def pooled(hidden: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tens
     return (hidden * weights).sum(dim=1) / weights.sum(dim=1)
 
 
-@dataclass(frozen=True)
-class FrozenModel:
-    """A transformers model and how it is run: `model` is moved to `device` and `dtype` for good."""
+@dataclass(frozen=True, eq=False)
+class Tower:
+    """One side of a transformer pair: a backbone with its transformers fast tokenizer and model. Where it is frozen,
+    the model runs on `device` in `dtype`, to which its weights are then rounded for good."""
 
+    backbone: Backbone
+    tokenizer: PreTrainedTokenizerFast
     model: PreTrainedModel
-    pooling: str
-    pad_id: int
     device: torch.device
     dtype: torch.dtype
 
+    @cached_property
+    def vector_cache(self) -> VectorCache:
+        """Return the cache on disk of the frozen model's vectors."""
+        name = weights_fingerprint(self.model, pooling=self.backbone.pooling, dtype=self.dtype)
+        return VectorCache(place_of("vectors", name))
+
+    @property
+    def pad_id(self) -> int:
+        """Return the token that fills up shorter chunks."""
+        return self.tokenizer.pad_token_id or 0
+
+    def chunks(self, texts: Sequence[str], *, prefix: str, chunk_tokens: int, max_tokens: int) -> ChunkTokens:
+        """Return texts as chunks of token ids."""
+        plain, pad_id = self.tokenizer.backend_tokenizer, self.pad_id
+        return chunked(plain, texts, prefix=prefix, chunk_tokens=chunk_tokens, max_tokens=max_tokens, pad_id=pad_id)
+
 
 def embedded_chunks(
-    frozen: FrozenModel,
+    tower: Tower,
     chunk_ids: Sequence[Sequence[int]],
     *,
     cache: VectorCache | None,
@@ -74,11 +94,11 @@ def embedded_chunks(
         batches = list(token_batches(shard, lambda row: len(chunk_ids[row])))
         vectors, done = [], sum(sizes[:start])
         for batch in batches[world.part(len(batches))]:
-            hidden, mask = _hidden(frozen, [chunk_ids[row] for row in batch])
-            vectors.append(pooled(hidden, mask, frozen.pooling).cpu().numpy())
+            hidden, mask = _hidden(tower, [chunk_ids[row] for row in batch])
+            vectors.append(pooled(hidden, mask, tower.backbone.pooling).cpu().numpy())
             done += sum(len(chunk_ids[row]) for row in batch)
             progress(done, sum(sizes))
-        own = np.concatenate(vectors) if vectors else np.empty((0, frozen.model.config.hidden_size), dtype=np.float32)
+        own = np.concatenate(vectors) if vectors else np.empty((0, tower.model.config.hidden_size), dtype=np.float32)
         counts = [sum(map(len, batches[world.part(len(batches), rank)])) for rank in range(world.size)]
         computed = world.all_rows(own, counts)
         if done < sum(sizes[: start + len(shard)]):  # the other processes' batches
@@ -88,21 +108,21 @@ def embedded_chunks(
     return world.array_from_first(lambda: cache_of_first().vectors(keys))
 
 
-def embedded_tokens(frozen: FrozenModel, chunk_ids: Sequence[Sequence[int]]) -> list[np.ndarray]:
+def embedded_tokens(tower: Tower, chunk_ids: Sequence[Sequence[int]]) -> list[np.ndarray]:
     """Return the vectors of every chunk's tokens, each (tokens, width) float32; none is kept."""
     vectors: dict[int, np.ndarray] = {}
     rows = sorted(range(len(chunk_ids)), key=lambda row: len(chunk_ids[row]))
     for batch in token_batches(rows, lambda row: len(chunk_ids[row])):
-        hidden = _hidden(frozen, [chunk_ids[row] for row in batch])[0].cpu().numpy()
+        hidden = _hidden(tower, [chunk_ids[row] for row in batch])[0].cpu().numpy()
         vectors |= {row: states[: len(chunk_ids[row])] for row, states in zip(batch, hidden, strict=True)}
     return [vectors[row] for row in range(len(chunk_ids))]
 
 
 @torch.inference_mode()  # type: ignore[untyped-decorator]
-def _hidden(frozen: FrozenModel, chunk_ids: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+def _hidden(tower: Tower, chunk_ids: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the last layer's states (chunks, longest, width) float32, and the mask of `padded`."""
-    model = frozen.model.to(device=frozen.device, dtype=frozen.dtype).eval()
-    ids, mask = (each.to(frozen.device) for each in padded(chunk_ids, frozen.pad_id))
+    model = tower.model.to(device=tower.device, dtype=tower.dtype).eval()
+    ids, mask = (each.to(tower.device) for each in padded(chunk_ids, tower.pad_id))
     return model(input_ids=ids, attention_mask=mask).last_hidden_state.float(), mask
 
 

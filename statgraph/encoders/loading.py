@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
 
-from statgraph.cache import place_of
+from statgraph.device import inference_dtype
 from statgraph.encoders.backbone import Backbone
-from statgraph.encoders.chunking import ChunkTokens, chunked
-from statgraph.encoders.frozen import FrozenModel, VectorCache, weights_fingerprint
+from statgraph.encoders.frozen import Tower
 from statgraph.encoders.vocabulary import prune_model
 from statgraph.errors import ModelError, reason_of
 
@@ -25,34 +22,8 @@ if TYPE_CHECKING:
 HUB_TIMEOUT_S = 10
 
 
-@dataclass(frozen=True, eq=False)
-class Tower:
-    """One side of a transformer pair: a backbone with its transformers fast tokenizer and model; `dtype` is what it
-    runs in where it is frozen."""
-
-    backbone: Backbone
-    tokenizer: PreTrainedTokenizerFast
-    model: PreTrainedModel
-    dtype: torch.dtype
-
-    @cached_property
-    def vector_cache(self) -> VectorCache:
-        """Return the cache on disk of the frozen model's vectors."""
-        name = weights_fingerprint(self.model, pooling=self.backbone.pooling, dtype=self.dtype)
-        return VectorCache(place_of("vectors", name))
-
-    def chunks(self, texts: Sequence[str], *, prefix: str, chunk_tokens: int, max_tokens: int) -> ChunkTokens:
-        """Return texts as chunks of token ids."""
-        plain, pad_id = self.tokenizer.backend_tokenizer, self.tokenizer.pad_token_id
-        return chunked(plain, texts, prefix=prefix, chunk_tokens=chunk_tokens, max_tokens=max_tokens, pad_id=pad_id)
-
-    def frozen(self, device: torch.device) -> FrozenModel:
-        """Return the model to run on a device, where its weights are rounded to `dtype`."""
-        return FrozenModel(self.model, self.backbone.pooling, self.tokenizer.pad_token_id, device, self.dtype)
-
-
-def loaded_tower(backbone: Backbone, dtype: torch.dtype, kept_texts: Sequence[str] | None = None) -> Tower:
-    """Return a loaded backbone, with only the word pieces of `kept_texts` where they are given.
+def loaded_tower(backbone: Backbone, device: torch.device, kept_texts: Sequence[str] | None = None) -> Tower:
+    """Return a loaded backbone to run on a device, with only the word pieces of `kept_texts` where they are given.
 
     Raises:
         ModelError: if it cannot be loaded or its vocabulary cannot be pruned.
@@ -60,7 +31,7 @@ def loaded_tower(backbone: Backbone, dtype: torch.dtype, kept_texts: Sequence[st
     tokenizer, model = load_backbone(backbone)
     if kept_texts is not None:
         tokenizer = prune_model(tokenizer, model, kept_texts)
-    return Tower(backbone, tokenizer, model, dtype)
+    return Tower(backbone, tokenizer, model, device, inference_dtype(device))
 
 
 def load_backbone(backbone: Backbone, *, masked: bool = False) -> tuple[PreTrainedTokenizerFast, PreTrainedModel]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import copy
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,10 +23,11 @@ from statgraph.encoders.article_text import text_hashes
 from statgraph.encoders.backbone import EMBEDDED_STATIC, Backbone
 from statgraph.encoders.backbones import backbone_fingerprint
 from statgraph.encoders.biencoder import BiEncoder, dense_module
-from statgraph.encoders.frozen import FrozenModel, VectorCache, embedded_chunks
+from statgraph.encoders.chunking import chunk_places
+from statgraph.encoders.frozen import Tower, VectorCache, embedded_chunks
 from statgraph.encoders.loading import load_backbone, quiet_transformers
 from statgraph.encoders.similarity import SIMILARITIES, Similarity, similarity_of
-from statgraph.encoders.vocabulary import pruned_tokenizer, used_piece_ids
+from statgraph.encoders.vocabulary import pruned_tokenizer, token_ids, used_piece_ids
 from statgraph.errors import ModelError
 from statgraph.progress import Progress, silent
 
@@ -52,10 +53,8 @@ class TokenBags:
 
     def take(self, rows: torch.Tensor) -> TokenBags:
         """Return the bags of these rows, in their order."""
-        lengths = (self.offsets[1:] - self.offsets[:-1])[rows]
-        offsets = functional.pad(lengths.cumsum(0), (1, 0))
-        within = torch.arange(int(offsets[-1])) - offsets[:-1].repeat_interleave(lengths)
-        return TokenBags(self.ids[self.offsets[:-1][rows].repeat_interleave(lengths) + within], offsets)
+        places, offsets = chunk_places(self.offsets.numpy(), rows)
+        return TokenBags(self.ids[torch.from_numpy(places)], torch.from_numpy(offsets))
 
     def to(self, device: torch.device) -> TokenBags:
         """Return the same bags on a device."""
@@ -64,10 +63,7 @@ class TokenBags:
 
 def token_bags(tokenizer: Tokenizer, texts: Sequence[str], *, max_tokens: int) -> TokenBags:
     """Return the texts as bags of at most `max_tokens` ids each, without special tokens."""
-    ids: list[np.ndarray] = []
-    for start in range(0, len(texts), 4096):
-        encodings = tokenizer.encode_batch_fast(list(texts[start : start + 4096]), add_special_tokens=False)
-        ids.extend(np.array(encoding.ids[:max_tokens], dtype=np.int64) for encoding in encodings)
+    ids = [np.array(text_ids[:max_tokens], dtype=np.int64) for text_ids in token_ids(tokenizer, texts)]
     lengths = np.array([len(text_ids) for text_ids in ids], dtype=np.int64)
     flat = np.concatenate(ids) if ids else np.empty(0, dtype=np.int64)
     return TokenBags(torch.from_numpy(flat), torch.from_numpy(np.concatenate([[0], lengths.cumsum()])))
@@ -245,11 +241,10 @@ def _distilled(backbone: Backbone, corpus_texts: Sequence[str]) -> tuple[Tokeniz
         ids = token_bags(tokenizer, corpus_texts, max_tokens=2**20).ids.numpy()
         begin, end = full.encode("").ids
         chunks = [[begin, piece, end] for piece in piece_ids.tolist()]
-        _, model = load_backbone(backbone)
-        frozen = FrozenModel(model, "mean", begin, torch.device("cpu"), torch.float32)
+        tower = Tower(replace(backbone, pooling="mean"), *load_backbone(backbone), torch.device("cpu"), torch.float32)
         read_before = VectorCache(place_of("vectors", f"pieces-{fingerprint}"), np.float32)
         with in_world(SINGLE):  # the other processes wait for what it makes
-            pieces = embedded_chunks(frozen, chunks, cache=read_before)
+            pieces = embedded_chunks(tower, chunks, cache=read_before)
         counts = np.bincount(ids, minlength=len(piece_ids))
         vectors, weights = distilled_token_vectors(torch.from_numpy(pieces), counts)
         write_tensors(folder / ARTICLE_WEIGHTS, {"vectors": vectors, "weights": weights})

@@ -13,14 +13,13 @@ from torch import nn
 
 from statgraph.artifacts import write_json, write_tensors
 from statgraph.config import EncoderConfig
-from statgraph.device import inference_dtype
 from statgraph.distributed import current_world
 from statgraph.encoders.backbone import Backbone
 from statgraph.encoders.biencoder import BiEncoder, dense_module, save_transformer
 from statgraph.encoders.chunking import ChunkTokens, ChunkVectors, in_slices, slice_tokens
-from statgraph.encoders.frozen import embedded_chunks, pooled
+from statgraph.encoders.frozen import Tower, embedded_chunks, pooled
 from statgraph.encoders.hierarchical import ChunkEncoder
-from statgraph.encoders.loading import Tower, loaded_tower, most_tokens
+from statgraph.encoders.loading import loaded_tower, most_tokens
 from statgraph.encoders.similarity import similarity_of
 from statgraph.errors import ModelError, UsageError
 from statgraph.progress import Progress, counted, silent
@@ -41,12 +40,11 @@ class TransformerBiEncoder(BiEncoder):
 
     encode_batch = 256
 
-    def __init__(self, question: Tower, article: Tower, config: EncoderConfig, device: torch.device):
+    def __init__(self, question: Tower, article: Tower, config: EncoderConfig):
         super().__init__()
         self.backbone = question.backbone
         self.config = config
         self.tokenizer = question.tokenizer
-        self.device = device
         self._towers = question, article
         model = question.model
         self.width = model.config.hidden_size
@@ -76,7 +74,7 @@ class TransformerBiEncoder(BiEncoder):
         if config.train == "none":
             self.requires_grad_(False)
         n_trained = sum(parameter.numel() for parameter in self.parameters() if parameter.requires_grad)
-        self._slice_tokens = slice_tokens(config, model.config, device, n_parameters=n_trained)
+        self._slice_tokens = slice_tokens(config, model.config, question.device, n_parameters=n_trained)
 
     def question_inputs(self, texts: Sequence[str], progress: Progress = silent) -> ChunkVectors | ChunkTokens:
         """Return questions as one chunk each, at most as long as the backbone takes."""
@@ -148,13 +146,9 @@ class TransformerBiEncoder(BiEncoder):
         """Return the chunks, or where the backbone is frozen its vectors of them."""
         if not self.frozen:
             return chunks
-        model = copy.deepcopy(tower.model)  # its weights are rounded to the inference precision
-        vectors = embedded_chunks(
-            replace(tower, model=model).frozen(self.device),
-            chunks.chunk_ids,
-            cache=tower.vector_cache if current_world().is_first else None,
-            progress=progress,
-        )
+        cache = tower.vector_cache if current_world().is_first else None
+        rounded = replace(tower, model=copy.deepcopy(tower.model))
+        vectors = embedded_chunks(rounded, chunks.chunk_ids, cache=cache, progress=progress)
         return ChunkVectors(torch.from_numpy(vectors).float(), chunks.offsets)
 
     def _chunk_vectors(self, inputs: ChunkVectors | ChunkTokens, tower: Tower, model_name: str) -> torch.Tensor:
@@ -186,15 +180,14 @@ def build_transformer_biencoder(
         UsageError: if `encoder.chunk_tokens` is too large, or the two backbones do not go together.
     """
     kept_texts = corpus_texts if config.prune_vocabulary else None
-    dtype = inference_dtype(device)
-    question = article = loaded_tower(backbone, dtype, kept_texts)
+    question = article = loaded_tower(backbone, device, kept_texts)
     if article_backbone not in (None, backbone):
         if article_backbone.kind == "static":
             raise UsageError(
                 f"encoder.article_backbone: '{article_backbone.name}' is static, and a static backbone is shared by "
                 "questions and articles; name a transformer"
             )
-        article = loaded_tower(article_backbone, dtype, kept_texts)
+        article = loaded_tower(article_backbone, device, kept_texts)
     widths = [tower.model.config.hidden_size for tower in (question, article)]
     if widths[0] != widths[1]:
         raise UsageError(
@@ -207,7 +200,7 @@ def build_transformer_biencoder(
             f"encoder.chunk_tokens: {config.chunk_tokens} is more than backbone '{article.backbone.name}' takes; "
             f"use {longest} or less"
         )
-    return TransformerBiEncoder(question, article, config, device)
+    return TransformerBiEncoder(question, article, config)
 
 
 def _second(model: nn.Module) -> nn.Module:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,24 +18,24 @@ _BATCH = 4096
 _WORD_START = "▁"  # a piece of its own in a Unigram vocabulary
 
 
+def token_ids(tokenizer: Tokenizer, texts: Sequence[str]) -> Iterator[list[int]]:
+    """Yield the token ids of each text, without special tokens."""
+    for start in range(0, len(texts), _BATCH):
+        batch = list(texts[start : start + _BATCH])
+        for encoding in tokenizer.encode_batch_fast(batch, add_special_tokens=False):
+            yield encoding.ids
+
+
 def used_piece_ids(tokenizer: Tokenizer, texts: Sequence[str]) -> np.ndarray:
     """Return the sorted ids (int64) of every piece that the texts are cut into, and of every single character in them.
 
     The single characters, and the mark of a word's beginning, let words that no text holds be spelt out in place of
     becoming unknown.
     """
-    used: set[int] = set()
-    characters: set[str] = {_WORD_START}
-    for start in range(0, len(texts), _BATCH):
-        batch = list(texts[start : start + _BATCH])
-        for encoding in tokenizer.encode_batch_fast(batch, add_special_tokens=False):
-            used.update(encoding.ids)
-        for text in batch:
-            characters.update(text)
-    for character in characters | {character.lower() for character in characters}:
-        piece_id = tokenizer.token_to_id(character)
-        if piece_id is not None:
-            used.add(piece_id)
+    used = set[int]().union(*token_ids(tokenizer, texts))
+    characters = {_WORD_START}.union(*texts)
+    singles = map(tokenizer.token_to_id, characters | {character.lower() for character in characters})
+    used.update(piece_id for piece_id in singles if piece_id is not None)
     return np.array(sorted(used), dtype=np.int64)
 
 

@@ -11,13 +11,13 @@ from torch import nn
 from torch.nn import functional
 
 from statgraph.config import PretrainConfig
+from statgraph.encoders.vocabulary import token_ids
 from statgraph.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
     from transformers import DataCollatorForLanguageModeling, PreTrainedModel, PreTrainedTokenizerBase
     from transformers.modeling_outputs import BaseModelOutput
 
-_TEXTS_AT_ONCE = 4096
 NO_PIECE = -1  # fills the last block where the texts have ended
 NO_LABEL = -100  # of a token that is not to be predicted, as transformers and torch have it
 
@@ -66,9 +66,8 @@ def token_blocks(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], confi
             f"use {len(around) + 1} or more"
         )
     parts = []
-    for start in range(0, len(texts), _TEXTS_AT_ONCE):
-        for encoding in plain.encode_batch_fast(texts[start : start + _TEXTS_AT_ONCE], add_special_tokens=False):
-            parts += [torch.tensor(encoding.ids, dtype=torch.int64), torch.tensor(end)]
+    for text_ids in token_ids(plain, texts):
+        parts += [torch.tensor(text_ids, dtype=torch.int64), torch.tensor(end)]
     stream = torch.cat(parts[:-1])  # (tokens,)
     rows = [torch.cat([torch.tensor(begin), part, torch.tensor(end)]) for part in stream.split(room)]
     ids = nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=NO_PIECE)  # (blocks, tokens)

@@ -71,7 +71,8 @@ def test_no_more_than_max_tokens(tokens, max_tokens, n_chunks):
     assert sum(len(chunk.split()) for chunk in found) <= max_tokens
 
 
-def test_more_texts_than_a_batch(unigram):
+def test_more_texts_than_a_batch(unigram, monkeypatch):
+    monkeypatch.setattr("statgraph.encoders.vocabulary._BATCH", 1000)
     texts = ["ab" * (i % 3) for i in range(2500)]
     chunks = chunked(unigram, texts, prefix="", chunk_tokens=5, max_tokens=10)
 

@@ -1,11 +1,14 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
 from transformers import BertModel
 
 from statgraph.encoders import frozen
+from statgraph.encoders.backbone import Backbone
 from statgraph.encoders.frozen import (
-    FrozenModel,
+    Tower,
     VectorCache,
     embedded_chunks,
     pooled,
@@ -30,7 +33,8 @@ def calls(model) -> list[int]:
 
 
 def embedded(model, chunks, cache, *, pooling="mean", dtype=torch.float32, **others):
-    return embedded_chunks(FrozenModel(model, pooling, 1, CPU, dtype), chunks, cache=cache, **others)
+    backbone, tokenizer = Backbone("tiny", "transformer", "", pooling), SimpleNamespace(pad_token_id=1)
+    return embedded_chunks(Tower(backbone, tokenizer, model, CPU, dtype), chunks, cache=cache, **others)
 
 
 def test_pooling_by_hand():

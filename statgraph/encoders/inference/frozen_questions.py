@@ -6,12 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from statgraph.encoders.frozen import FrozenModel
 
 # Of each transformer, by its key, what reads questions; None outside `questions_kept`.
 _KEPT: ContextVar[dict[str, FrozenQuestions] | None] = ContextVar("kept", default=None)
@@ -47,41 +43,37 @@ class FrozenQuestions:
     """The transformer and pooling of a query encoder, which compute what frozen encoders do in training: in bfloat16
     where the hardware multiplies it."""
 
-    gives_pooled = True
-
     def __init__(self, folder: Path, device: str):
-        from statgraph.device import inference_dtype, pick_device
+        from statgraph.device import pick_device
         from statgraph.encoders.backbones import resolve_backbone
         from statgraph.encoders.loading import loaded_tower
 
-        self._device = pick_device(device)
-        self._tower = loaded_tower(resolve_backbone(str(folder)), inference_dtype(self._device))
+        self._tower = loaded_tower(resolve_backbone(str(folder)), pick_device(device))
         self._cache = self._tower.vector_cache  # before the weights are rounded
 
     def pooled(self, questions: Sequence[str]) -> np.ndarray:
         """Return the pooled vectors, (questions, width) float32."""
         from statgraph.encoders.frozen import embedded_chunks
 
-        return embedded_chunks(*self._read(questions), cache=self._cache).astype(np.float32)
+        return embedded_chunks(self._tower, self._token_ids(questions), cache=self._cache).astype(np.float32)
 
     def pooled_and_tokens(self, texts: Sequence[str]) -> tuple[np.ndarray, list[np.ndarray]]:
         """Return the pooled vectors, and of each text those of its tokens, (tokens, width) float32, which are not
         kept."""
         from statgraph.encoders.frozen import embedded_tokens
 
-        return self.pooled(texts), embedded_tokens(*self._read(texts))
+        return self.pooled(texts), embedded_tokens(self._tower, self._token_ids(texts))
 
     def passage_tokens(self, passages: Sequence[str]) -> list[np.ndarray]:
         """Return the vectors of each passage's tokens, (tokens, width) float32."""
         from statgraph.encoders.frozen import embedded_tokens
 
-        return embedded_tokens(*self._read(passages, self._tower.backbone.passage_prefix))
+        return embedded_tokens(self._tower, self._token_ids(passages, self._tower.backbone.passage_prefix))
 
-    def _read(self, texts: Sequence[str], prefix: str | None = None) -> tuple[FrozenModel, Sequence[Sequence[int]]]:
-        """Return the model, and the token ids of each text, a question's unless a prefix is given."""
+    def _token_ids(self, texts: Sequence[str], prefix: str | None = None) -> Sequence[Sequence[int]]:
+        """Return the token ids of each text, a question's unless a prefix is given."""
         from statgraph.encoders.loading import most_tokens
 
         tower, longest = self._tower, most_tokens(self._tower.tokenizer, self._tower.model)
         prefix = tower.backbone.query_prefix if prefix is None else prefix
-        chunks = tower.chunks(texts, prefix=prefix, chunk_tokens=longest, max_tokens=longest)
-        return tower.frozen(self._device), chunks.chunk_ids
+        return tower.chunks(texts, prefix=prefix, chunk_tokens=longest, max_tokens=longest).chunk_ids
