@@ -480,9 +480,9 @@ def augment(
     if run is not None:
         retriever = Run(local_run(run), corpus).retriever(device)
         rank = lambda questions, k: [ranked.rows for ranked in retriever.rank(questions, k)]  # noqa: E731
-    options = GenerationOptions(seed, pick_device(device), progress, rank=rank, limit=limit)
+    options = GenerationOptions(seed, pick_device(device), progress, limit=limit)
     with resumable("again", partial_beside(Path(out)).is_file):
-        return write_generated(checked_corpus(corpus), config, Path(out), options)
+        return write_generated(checked_corpus(corpus), config, Path(out), options, rank=rank)
 
 
 def export(

@@ -15,10 +15,9 @@ from statgraph.augmentation.law_questions import HEADINGS, heading_questions, pa
 from statgraph.augmentation.seq2seq import SEQ2SEQ, seq2seq_questions
 from statgraph.augmentation.store import PartialFile, SyntheticQuestion, synthetic_of, write_synthetic
 from statgraph.config import AugmentConfig
-from statgraph.errors import CorpusError, UsageError, option
+from statgraph.errors import CorpusError, option
 from statgraph.law.records import Corpus
 from statgraph.progress import Progress, Step
-from statgraph.settings import check_setting
 
 STEP = "round trip"
 QUESTIONS_PER_BATCH = 256
@@ -65,15 +64,13 @@ class Written:
 class GenerationOptions:
     """What decides a generation beside its settings, and where it runs.
 
-    `seed` fixes what is drawn. `device`: where a model runs (torch). `progress` is called as it goes on. `rank`:
-    the retriever for `augment.round_trip`, (questions, k) -> article rows of each. `limit`: ask about the first so many
-    articles only.
+    `seed` fixes what is drawn. `device`: where a model runs (torch). `progress` is called as it goes on. `limit`: ask
+    about the first so many articles only.
     """
 
     seed: int
     device: Any
     progress: Progress
-    rank: Rank | None = None
     limit: int | None = None
 
 
@@ -87,12 +84,27 @@ def synthetic_questions(
         partial: where a model's finished batches are kept and taken up again.
 
     Raises:
-        UsageError: for an unknown generator, a round trip without a retriever, a partial file of other settings.
+        UsageError: for a partial file of other settings.
         ModelError: if the generator's model cannot be loaded.
         CorpusError: if the file is faulty or of another corpus.
     """
-    _, kept = _made_and_kept(corpus, config, options, partial)
-    return kept
+    if config.file:
+        return list(synthetic_of(Path(config.file), corpus))
+    articles = corpus.articles[: options.limit]
+    # Looked at for headings too, which need none: what a model has begun is not to be written over.
+    finished = PartialFile(partial, _origin(corpus, config, options)) if partial else None
+    if config.generator == HEADINGS:
+        rng = np.random.default_rng(options.seed)
+        return heading_questions(articles, articles_per_heading=config.articles_per_heading, rng=rng)
+    return seq2seq_questions(
+        articles,
+        config.generator.partition(":")[2],
+        per_article=config.per_article,
+        seed=options.seed,
+        device=options.device,
+        progress=options.progress,
+        partial=finished,
+    )
 
 
 def write_expansion(corpus: Corpus, config: AugmentConfig, out: Path, options: GenerationOptions, *, most: int) -> None:
@@ -102,12 +114,11 @@ def write_expansion(corpus: Corpus, config: AugmentConfig, out: Path, options: G
     `synthetic_questions`, which raises the same, with at least `most` questions an article. A model's finished batches
     are kept in `OUT.partial`, until the file is whole.
     """
-    _check_round_trip(config, options.rank)
     partial = partial_beside(out)
-    if not config.file and _kind(config) == HEADINGS:
+    if not config.file and config.generator == HEADINGS:
         questions = path_questions(corpus.articles, most=most)
-        origin = _origin(corpus, config, options)
-        manifest = {"corpus": origin["corpus"], "generator": HEADINGS, "statgraph": __version__}
+        corpus_facts = _origin(corpus, config, options)["corpus"]
+        manifest: dict[str, object] = {"corpus": corpus_facts, "generator": HEADINGS, "statgraph": __version__}
     else:
         enough = replace(config, per_article=max(config.per_article, most))
         questions = synthetic_questions(corpus, enough, options, partial=partial)
@@ -116,11 +127,17 @@ def write_expansion(corpus: Corpus, config: AugmentConfig, out: Path, options: G
     partial.unlink(missing_ok=True)
 
 
-def write_generated(corpus: Corpus, config: AugmentConfig, out: Path, options: GenerationOptions) -> Written:
+def write_generated(
+    corpus: Corpus, config: AugmentConfig, out: Path, options: GenerationOptions, *, rank: Rank | None = None
+) -> Written:
     """Return what was written to a new file of synthetic questions.
 
     A model's finished batches are kept beside it, in `OUT.partial`, until it is whole. The rest is as in
     `synthetic_questions`.
+
+    Args:
+        rank: the retriever for the round trip, which keeps a question if one of its articles is among the best
+            `config.round_trip`; None keeps all.
 
     Raises:
         CorpusError: if the file exists.
@@ -128,60 +145,13 @@ def write_generated(corpus: Corpus, config: AugmentConfig, out: Path, options: G
     if out.exists():
         raise CorpusError(f"{out}: already exists; choose another {option('out')}, or delete it first")
     partial = partial_beside(out)
-    n_made, kept = _made_and_kept(corpus, config, options, partial)
+    made = kept = synthetic_questions(corpus, config, options, partial=partial)
+    if rank is not None:
+        rows, k = corpus.article_rows, config.round_trip
+        kept = kept_by_round_trip(made, rank, k=k, article_rows=rows, progress=options.progress)
     write_synthetic(out, kept, _manifest(corpus, config, options))
     partial.unlink(missing_ok=True)
-    return Written(n_made, len(kept), len({article_id for question in kept for article_id in question.article_ids}))
-
-
-def _made_and_kept(
-    corpus: Corpus, config: AugmentConfig, options: GenerationOptions, partial: Path | None
-) -> tuple[int, list[SyntheticQuestion]]:
-    """Return how many questions there are, and those that the round trip keeps."""
-    _check_round_trip(config, options.rank)
-    if config.file:
-        questions = list(synthetic_of(Path(config.file), corpus))
-    else:
-        kind, articles = _kind(config), corpus.articles[: options.limit]
-        # Looked at for headings too, which need none: what a model has begun is not to be written over.
-        finished = PartialFile(partial, _origin(corpus, config, options)) if partial else None
-        if kind == HEADINGS:
-            rng = np.random.default_rng(options.seed)
-            questions = heading_questions(articles, articles_per_heading=config.articles_per_heading, rng=rng)
-        else:
-            questions = seq2seq_questions(
-                articles,
-                config.generator.partition(":")[2],
-                per_article=config.per_article,
-                seed=options.seed,
-                device=options.device,
-                progress=options.progress,
-                partial=finished,
-            )
-    if not config.round_trip:
-        return len(questions), questions
-    assert options.rank is not None  # `_check_round_trip` raises without one
-    rows, progress = corpus.article_rows, options.progress
-    kept = kept_by_round_trip(questions, options.rank, k=config.round_trip, article_rows=rows, progress=progress)
-    return len(questions), kept
-
-
-def _check_round_trip(config: AugmentConfig, rank: Rank | None) -> None:
-    if config.round_trip and rank is None:
-        raise UsageError(
-            f"augment.round_trip: {config.round_trip} needs a finished run; filter with 'statgraph augment "
-            "--round-trip K --run RUN --out FILE', then set augment.file=FILE and augment.round_trip=0"
-        )
-
-
-def _kind(config: AugmentConfig) -> str:
-    """Return `headings` or `seq2seq`.
-
-    Raises:
-        UsageError: if there is no such generator.
-    """
-    check_setting(AugmentConfig, "generator", config.generator, place="augment.generator")
-    return config.generator.partition(":")[0]
+    return Written(len(made), len(kept), len({article_id for question in kept for article_id in question.article_ids}))
 
 
 def _origin(corpus: Corpus, config: AugmentConfig, options: GenerationOptions) -> dict[str, object]:
@@ -189,12 +159,11 @@ def _origin(corpus: Corpus, config: AugmentConfig, options: GenerationOptions) -
     about = {"corpus": {"name": corpus.name, "content_hash": corpus.content_hash}}
     if config.file:
         return {**about, "file": config.file}
-    setting = _SETTINGS[_kind(config)]
+    setting = _SETTINGS[config.generator.partition(":")[0]]
     decisive = {setting: getattr(config, setting), "seed": options.seed, "limit": options.limit}
     return {**about, "generator": config.generator, **decisive}
 
 
 def _manifest(corpus: Corpus, config: AugmentConfig, options: GenerationOptions) -> dict[str, object]:
     """Return the first line of a file of synthetic questions."""
-    origin = _origin(corpus, config, options)
-    return {**origin, "round_trip": config.round_trip, "statgraph": __version__}
+    return {**_origin(corpus, config, options), "round_trip": config.round_trip, "statgraph": __version__}
