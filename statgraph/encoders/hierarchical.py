@@ -8,9 +8,6 @@ import numpy as np
 import torch
 from torch import nn
 
-from statgraph.config import EncoderConfig
-from statgraph.settings import check_setting
-
 
 class ChunkEncoder(nn.Module):  # type: ignore[misc]
     """Positions, a small transformer and pooling over chunk vectors (Pappagari et al. 2019; G-DSR, section 3.1).
@@ -41,7 +38,6 @@ class ChunkEncoder(nn.Module):  # type: ignore[misc]
         start: str = "identity",
     ):
         super().__init__()
-        check_setting(EncoderConfig, "article_pooling", pooling, place="encoder.article_pooling")
         heads = next(heads for heads in range(n_heads, 0, -1) if width % heads == 0)
         is_random = start == "random" and n_layers > 0
         self.positions = nn.Parameter(_sinusoids(max_chunks, width) if is_random else torch.zeros(max_chunks, width))

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
 import torch
 
-from statgraph.config import GnnConfig, GraphConfig
 from statgraph.graph.build import LegalGraph
 from statgraph.graph.dgl_loader import DGLGraph, load_dgl, single_threaded
 from statgraph.graph.relations import ARTICLE, CITES, CITING, CITING_CITES, QUESTION, Relation
-from statgraph.settings import check_setting
 
 
 @dataclass(frozen=True)
@@ -22,7 +21,7 @@ class Block:
 
     `sources` (edges,) are positions among the inputs, `targets` (edges,) among the outputs, `edge_types` (edges,)
     places in `LegalGraph.edge_types`; `own_inputs` (outputs,) is the position of each output node among the inputs.
-    `derived` holds what layers have worked out from these and keep for the next time; a changed copy starts without.
+    What layers work out from these is kept with the block; a changed copy starts without.
     """
 
     sources: torch.Tensor
@@ -30,21 +29,21 @@ class Block:
     edge_types: torch.Tensor
     own_inputs: torch.Tensor
     n_inputs: int
-    derived: dict[str | tuple[str, int, bool], Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     @property
     def n_outputs(self) -> int:
         """Return the number of output nodes."""
         return len(self.own_inputs)
 
-    @property
+    @cached_property
     def keeps_all(self) -> bool:
         """Return whether the outputs are the inputs, in their order."""
-        if "keeps all" not in self.derived:
-            every_input = torch.arange(self.n_inputs, device=self.own_inputs.device)
-            self.derived["keeps all"] = torch.equal(self.own_inputs, every_input)
-        keeps_all: bool = self.derived["keeps all"]
-        return keeps_all
+        return torch.equal(self.own_inputs, torch.arange(self.n_inputs, device=self.own_inputs.device))
+
+    @cached_property
+    def head_bags(self) -> dict[tuple[int, bool], Any]:
+        """Return the bags that `kernels.head_bags` has made of the block, by their options."""
+        return {}
 
     def own(self, nodes: torch.Tensor) -> torch.Tensor:
         """Return the rows of the outputs, (outputs, ...), among those of the inputs, (inputs, ...); not a copy where
@@ -59,11 +58,8 @@ class Block:
 
     def to(self, device: torch.device) -> Block:
         """Return the same block on a device."""
-        moved = {
-            name: getattr(self, name).to(device, non_blocking=True)
-            for name in ("sources", "targets", "edge_types", "own_inputs")
-        }
-        return replace(self, **moved)
+        names = ("sources", "targets", "edge_types", "own_inputs")
+        return replace(self, **{name: getattr(self, name).to(device, non_blocking=True) for name in names})
 
 
 @dataclass(frozen=True)
@@ -96,18 +92,11 @@ class BlockSampler:
             `pair` hides those of the batch's own pairs alone, and `keep` leaves all in.
         citation_dropout: chance, per article and batch, that all its edges to questions and citing texts are hidden. It
             shows the network articles that no reader cites, which are most of the law.
-
-    Raises:
-        UsageError: if a choice is not known or a number out of range.
     """
 
     def __init__(
         self, graph: LegalGraph, *, fanouts: Sequence[int], target_edges: str = "mask", citation_dropout: float = 0.0
     ):
-        check_setting(GraphConfig, "target_edges", target_edges, place="graph.target_edges")
-        check_setting(GnnConfig, "citation_dropout", citation_dropout, place="gnn.citation_dropout")
-        for fanout in fanouts:
-            check_setting(GnnConfig, "fanout", fanout, place="gnn.fanout")
         self._graph = graph
         self._target_edges = target_edges
         self._citation_dropout = citation_dropout

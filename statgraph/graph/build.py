@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -34,45 +35,18 @@ def heterograph_of(edges: Mapping[Relation, Edges], node_counts: Mapping[str, in
     Args:
         edges: the rows that a relation joins, sources and targets, (edges,) each: whole numbers of any width.
         node_counts: number of nodes of each type.
-
-    Raises:
-        ValueError: if a row is out of range, or a relation has not as many sources as targets.
     """
     import torch
 
-    of_type = {}
-    for relation, (sources, targets) in edges.items():
-        if len(sources) != len(targets):
-            raise ValueError(
-                f"{relation.name}: {len(sources)} sources but {len(targets)} targets; an edge has one of each"
-            )
-        ends = []
-        for node_type, rows in ((relation.source, sources), (relation.target, targets)):
-            rows = np.ascontiguousarray(rows, dtype=np.int64)
-            _check(relation, node_type, rows, node_counts[node_type])
-            ends.append(torch.from_numpy(rows))
-        of_type[relation.forward_type] = tuple(ends)
-        of_type[relation.reverse_type] = ([], []) if relation.one_way else tuple(reversed(ends))
-    return load_dgl().heterograph(
-        {**of_type, **_isolated_types(of_type, node_counts)}, num_nodes_dict=dict(node_counts)
-    )
-
-
-def _check(relation: Relation, node_type: str, rows: np.ndarray, count: int) -> None:
-    """Raise ValueError if a row is out of range: DGL accepts a negative one and crashes the process later."""
-    if len(rows) and not 0 <= rows.min() <= rows.max() < count:
-        raise ValueError(
-            f"{relation.name}: {node_type} rows must be in [0, {count - 1}] (got {rows.min()} to {rows.max()})"
-        )
-
-
-def _isolated_types(
-    edges: Mapping[tuple[str, str, str], object], node_types: Iterable[str]
-) -> dict[tuple[str, str, str], tuple[list[int], list[int]]]:
-    """Return an empty relation of its own for each node type that no relation touches: DGL's blocks lose the nodes of
-    a type that no edge type names."""
-    touched = {node_type for source, _, target in edges for node_type in (source, target)}
-    return {(node_type, ITSELF, node_type): ([], []) for node_type in node_types if node_type not in touched}
+    of_type: dict[tuple[str, str, str], Any] = {}
+    for relation, rows in edges.items():
+        ends = tuple(torch.from_numpy(np.ascontiguousarray(each, dtype=np.int64)) for each in rows)
+        of_type[relation.forward_type] = ends
+        of_type[relation.reverse_type] = ([], []) if relation.one_way else ends[::-1]
+    # DGL's blocks lose the nodes of a type that no edge type names.
+    touched = {node_type for relation in edges for node_type in (relation.source, relation.target)}
+    of_type |= {(node_type, ITSELF, node_type): ([], []) for node_type in node_counts if node_type not in touched}
+    return load_dgl().heterograph(of_type, num_nodes_dict=dict(node_counts))
 
 
 DEFAULT_RELATIONS = GraphConfig().relations

@@ -9,7 +9,6 @@ from torch.nn import functional
 
 from statgraph.config import Stage1Config, Stage2Config
 from statgraph.encoders.similarity import Similarity
-from statgraph.settings import check_setting
 
 
 def similarities(questions: torch.Tensor, articles: torch.Tensor, similarity: Similarity) -> torch.Tensor:
@@ -55,12 +54,7 @@ def triplet_loss(
 def ranking_loss(
     config: Stage1Config, scores: torch.Tensor, positives: torch.Tensor, never_negative: torch.Tensor
 ) -> torch.Tensor:
-    """Return the loss that `stage1.loss` names, cross-entropy or triplet; the rest as in `contrastive_loss`.
-
-    Raises:
-        UsageError: if the name is not known.
-    """
-    check_setting(Stage1Config, "loss", config.loss, place="stage1.loss")
+    """Return the loss that `stage1.loss` names, cross-entropy or triplet; the rest as in `contrastive_loss`."""
     if config.loss == "triplet":
         return triplet_loss(scores, positives, never_negative, margin=config.margin)
     return contrastive_loss(scores, positives, never_negative, temperature=config.temperature)

@@ -13,7 +13,6 @@ from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.config import Stage1Config, Stage2Config
 from statgraph.law.records import PARTS, Corpus, Heading
 from statgraph.retrieval.lexical.bm25 import BM25
-from statgraph.settings import check_setting
 from statgraph.training.seeding import derived_seed
 
 _REFERENCE = PARTS[0]
@@ -207,11 +206,7 @@ def question_order(name: str, gold: PairSource, bm25: Callable[[], BM25], seed: 
     `lexical`: by BM25's rank of the question's best answer; a question in the law's own words is easy. `labels`: by the
     number of its answers; one that many articles answer leaves open what it asks. `random`: drawn by the seed, as a
     control for beginning with few questions. Ties by position.
-
-    Raises:
-        UsageError: if the name is not known.
     """
-    check_setting(Stage1Config, "question_order", name, place="stage1.question_order")
     if name == "shuffled":
         return None
     if name == "lexical":

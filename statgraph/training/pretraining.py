@@ -30,7 +30,7 @@ from statgraph.errors import RunError, UsageError, option
 from statgraph.law.records import Corpus, checked_corpus
 from statgraph.progress import Progress, TrainingStep, resumable, silent
 from statgraph.runs.folders import refuse_full_folder
-from statgraph.settings import changed_settings, check_settings
+from statgraph.settings import changed_settings
 from statgraph.training.checkpoints import load_progress, load_steps, load_weights, save_checkpoint
 from statgraph.training.loop import rate_share
 from statgraph.training.masking import (
@@ -134,7 +134,6 @@ def _write_adapted(
 ) -> None:
     about = {"name": corpus.name, "content_hash": corpus.content_hash}
     origin = as_json({"backbone": name, "corpus": about, NAME: _deciding(config.pretrain), "seed": config.seed})
-    check_settings(config.pretrain, NAME)
     unfinished = unfinished_folder(folder)
     _check_folder(folder, unfinished, origin, resume=resume)
     backbone = _transformer(name)

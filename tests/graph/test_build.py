@@ -46,19 +46,6 @@ def test_nodes_without_an_edge_are_there():
     assert len(heterograph.canonical_etypes) == 3  # no such relation for articles and questions, which have edges
 
 
-@pytest.mark.parametrize(
-    ("ends", "message"),
-    [
-        (([0, 1], [0, 3]), r"article rows .*\[0, 2\] \(got 0 to 3\)"),
-        (([-1, 1], [0, 1]), r"question rows .*\[0, 1\] \(got -1 to 1\)"),
-        (([0, 1], [0]), "2 sources but 1 targets"),
-    ],
-)
-def test_rows_of_no_node_are_refused(ends, message):
-    with pytest.raises(ValueError, match=f"^cites: {message}"):
-        heterograph_of({CITES: tuple(np.array(rows) for rows in ends)}, COUNTS)
-
-
 TREE_EDGES = {
     "article-in_heading-heading": 6,
     "heading-contains_article-article": 6,

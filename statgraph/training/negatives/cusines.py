@@ -15,7 +15,6 @@ from statgraph.law.query import reciprocal_rank_fusion
 from statgraph.law.records import Corpus
 from statgraph.law.tree import tree_of
 from statgraph.registry import RANKINGS
-from statgraph.settings import check_settings
 from statgraph.training.negatives.source import (
     Bm25Source,
     EpochVectors,
@@ -104,12 +103,10 @@ class CusinesNegatives:
     Holds one byte for each question and article (the bucket), and four where a fused score is kept.
 
     Raises:
-        UsageError: for a value of `config` outside its limits.
         CorpusError: if a question has no article that could be drawn.
     """
 
     def __init__(self, corpus: Corpus, config: NegativesConfig, *, bm25: Bm25Source):
-        check_settings(config, "negatives")
         self._config = config
         self._schedule = SCHEDULES[config.schedule]
         self._questions = training_questions(corpus)

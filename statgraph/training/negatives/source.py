@@ -14,7 +14,6 @@ from statgraph.config import NegativesConfig
 from statgraph.errors import CorpusError
 from statgraph.law.records import Corpus
 from statgraph.retrieval.lexical.bm25 import BM25
-from statgraph.settings import check_settings
 
 Bm25Source = Callable[[], BM25]  # makes the index of the articles where a source or a ranking asks for it
 
@@ -134,14 +133,12 @@ class Bm25Negatives:
     (Karpukhin et al. 2020).
 
     Raises:
-        UsageError: for a value of `config` outside its limits.
         CorpusError: if a question has no article that could be drawn.
     """
 
     needs_vectors = False
 
     def __init__(self, corpus: Corpus, config: NegativesConfig, *, bm25: Bm25Source):
-        check_settings(config, "negatives")
         self._questions, self._depth, self._bm25 = training_questions(corpus), config.depth, bm25
         self._candidates: dict[int, np.ndarray] = {}  # by question: of many synthetic ones an epoch draws few
 

@@ -71,12 +71,12 @@ def head_bags(block: Block, n_heads: int, *, looped: bool = False) -> HeadBags:
     each output's own edge, and outgoing are the block's edges alone. `looped`, it is a neighbour like any other: the
     table holds the inputs, and own edges are among the outgoing.
     """
-    key = ("head bags", n_heads, looped)
-    if key not in block.derived:
+    key = n_heads, looped
+    if key not in block.head_bags:
         # Many short operations: on a machine with other work threads wait for each other longer than they work.
         with single_threaded():
-            block.derived[key] = _head_bags(block, n_heads, looped=looped)
-    bags: HeadBags = block.derived[key]
+            block.head_bags[key] = _head_bags(block, n_heads, looped=looped)
+    bags: HeadBags = block.head_bags[key]
     return bags
 
 
