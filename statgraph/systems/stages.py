@@ -19,7 +19,7 @@ from statgraph.errors import UsageError
 from statgraph.graph.blocks import BlockSampler
 from statgraph.graph.build import LegalGraph
 from statgraph.graph.gnn.encoder import GraphEncoder
-from statgraph.graph.relations import CITING
+from statgraph.graph.relations import CITING, HEADING, QUESTION
 from statgraph.law.records import Corpus, Question
 from statgraph.registry import NEGATIVES
 from statgraph.retrieval.lexical.bm25 import BM25
@@ -38,7 +38,7 @@ from statgraph.training.pairs import (
 from statgraph.training.seeding import derived_seed
 from statgraph.training.stage1 import Stage1
 from statgraph.training.stage2 import GraphModel, Stage2
-from statgraph.training.text_model import GraphTexts, TextModel
+from statgraph.training.text_model import TextModel
 
 
 def block_sampler(config: RunConfig, graph: LegalGraph) -> BlockSampler:
@@ -112,13 +112,13 @@ class StageBuilder:
         assert graph is not None
         assert graph_model is not None
         headings = heading_texts(graph.headings, heading_path=self._config.graph.heading_path)
-        citing = [citing_text(text) for text in graph.citing]
         progress = self._job.options.progress
-        texts = GraphTexts(
-            encoders.article_inputs(headings, progress),
-            encoders.question_inputs(self._gold.texts, progress),
-            encoders.question_inputs(citing, progress) if CITING in graph.node_types else None,
-        )
+        texts = {
+            HEADING: encoders.article_inputs(headings, progress),
+            QUESTION: encoders.question_inputs(self._gold.texts, progress),
+        }
+        if CITING in graph.node_types:
+            texts[CITING] = encoders.question_inputs([citing_text(text) for text in graph.citing], progress)
         sources = self._sources(config)
         negatives = self._negatives(config, sources)
         return Stage2(self.model, graph_model, texts, sources, config, negatives)

@@ -12,13 +12,14 @@ from torch.nn import functional
 
 from statgraph.config import Stage2Config
 from statgraph.distributed import current_world
+from statgraph.encoders.biencoder import Inputs
 from statgraph.graph.blocks import Block, Blocks, BlockSampler
 from statgraph.graph.gnn.encoder import GraphEncoder
-from statgraph.graph.relations import ARTICLE, QUESTION
+from statgraph.graph.relations import ARTICLE, HEADING, QUESTION
 from statgraph.training.losses import contrastive_loss, distillation_losses, score_distillation, similarities
 from statgraph.training.negatives.source import NegativeSource
 from statgraph.training.pairs import PairMix, PairSource, answers_among
-from statgraph.training.text_model import EncoderStage, GraphTexts, NodeBank, TextModel, with_fresh
+from statgraph.training.text_model import EncoderStage, NodeBank, TextModel, with_fresh
 
 GRAPH_PREFIX, TEXT_PREFIX = "graph.", "text."
 # The sources beside the gold pairs that teach the graph too; the others teach the text encoders alone.
@@ -76,7 +77,7 @@ class Stage2(EncoderStage):
     Args:
         model: the text encoders of stage 1.
         graph: the graph encoder, which is trained, and its blocks.
-        texts: the inputs of the nodes that are no articles.
+        texts: the inputs of the nodes that are no articles, as `NodeBank` takes them.
         sources: the pairs by name: gold (the training questions with their articles, in the graph's question order),
             and headings, citing and synthetic where they have a weight.
         config: sizes, weights and rates.
@@ -90,7 +91,7 @@ class Stage2(EncoderStage):
         self,
         model: TextModel,
         graph: GraphModel,
-        texts: GraphTexts,
+        texts: Mapping[str, Inputs],
         sources: Mapping[str, PairSource],
         config: Stage2Config,
         negatives: Mapping[str, NegativeSource],
@@ -158,7 +159,7 @@ class Stage2(EncoderStage):
         """Renew the bank where encoders train, and show the current model to the source of hard negatives."""
         self._agreement.clear()
         self._bank.renew()
-        self._begin_negatives(epoch, epochs, self._texts.questions)
+        self._begin_negatives(epoch, epochs, self._texts[QUESTION])
 
     def batches(self, rng: np.random.Generator) -> Iterator[_Batch]:
         """Yield one pass over the gold pairs with their blocks."""
@@ -240,8 +241,8 @@ class Stage2(EncoderStage):
     def node_vectors(self) -> GraphVectors:
         """Return the vectors of articles and training questions in the whole graph, without gradients."""
         enriched = self._enriched(self._whole_graph)
-        n_articles, n_headings = len(self._model.articles), len(self._texts.headings)
-        questions = enriched[n_articles + n_headings :][: len(self._texts.questions)]
+        n_articles, n_headings = len(self._model.articles), len(self._texts[HEADING])
+        questions = enriched[n_articles + n_headings :][: len(self._texts[QUESTION])]
         return GraphVectors(enriched[:n_articles], questions)
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
@@ -262,7 +263,7 @@ class Stage2(EncoderStage):
             own = torch.from_numpy(current_world().share(batch.questions)).to(model.device)
             student = current_world().gathered(self._bank.by_type[QUESTION][own], len(batch.questions))
         else:
-            student = model.vectors(encoders.questions, self._texts.questions, batch.questions)
+            student = model.vectors(encoders.questions, self._texts[QUESTION], batch.questions)
         if self._trains_both:
             plain = model.vectors(encoders.articles, model.articles, batch.articles)
             inputs[ARTICLE] = with_fresh(inputs[ARTICLE], nodes[ARTICLE], plain, batch.articles)

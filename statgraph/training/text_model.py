@@ -11,7 +11,7 @@ import torch
 from statgraph.distributed import current_world
 from statgraph.encoders.biencoder import BiEncoder, Inputs, encoded
 from statgraph.evaluation.metrics import DEPTH, aggregate, question_metrics
-from statgraph.graph.relations import ARTICLE, CITING, HEADING, QUESTION
+from statgraph.graph.relations import ARTICLE, HEADING
 from statgraph.training.loop import Stage
 from statgraph.training.negatives.source import EpochVectors, NegativeSource
 
@@ -143,22 +143,12 @@ def vector_metrics(
     return {name: round(value, 5) for name, value in metrics.items()}
 
 
-@dataclass(frozen=True)
-class GraphTexts:
-    """The prepared inputs of the graph's nodes beside the articles, by row: headings, the training questions, and
-    citing texts where it has such nodes."""
-
-    headings: Inputs
-    questions: Inputs
-    citing: Inputs | None = None
-
-
 class NodeBank:
     """Text vectors of the nodes, in which stage 2 looks up a block's outer nodes.
 
     Args:
         model: the text encoders and the articles.
-        texts: the inputs of all other nodes.
+        texts: by node type, in the order of `LegalGraph.node_types`, the prepared inputs of all other nodes.
 
     Attributes:
         nodes: (nodes, width) on the device, types one after the other in the order of `LegalGraph.node_types`.
@@ -166,9 +156,9 @@ class NodeBank:
         is_outdated: whether the encoders have changed since the nodes were encoded.
     """
 
-    def __init__(self, model: TextModel, texts: GraphTexts):
+    def __init__(self, model: TextModel, texts: Mapping[str, Inputs]):
         self._model = model
-        self._texts = texts
+        self._inputs = {ARTICLE: model.articles, **texts}
         self.is_outdated = True
         self.renew()
 
@@ -176,18 +166,13 @@ class NodeBank:
         """Encode all nodes with the current weights, without dropout, where those in the bank are outdated."""
         if not self.is_outdated:
             return
-        encoders, device = self._model.encoders, self._model.device
-        encode_of = {
-            ARTICLE: (encoders.articles, self._model.articles),
-            HEADING: (encoders.articles, self._texts.headings),
-            QUESTION: (encoders.questions, self._texts.questions),
-        }
-        if self._texts.citing is not None:
-            encode_of[CITING] = encoders.questions, self._texts.citing
-        parts = [self._model.encoded(*how).reshape(-1, encoders.width) for how in encode_of.values()]
-        vectors = [torch.from_numpy(part).to(device) for part in parts]
+        encoders, vectors = self._model.encoders, []
+        for node_type, inputs in self._inputs.items():
+            encode = encoders.articles if node_type in (ARTICLE, HEADING) else encoders.questions
+            of_type = self._model.encoded(encode, inputs).reshape(-1, encoders.width)
+            vectors.append(torch.from_numpy(of_type).to(self._model.device))
         self.nodes = torch.cat(vectors)
-        self.by_type = dict(zip(encode_of, self.nodes.split([len(part) for part in vectors]), strict=True))
+        self.by_type = dict(zip(self._inputs, self.nodes.split([len(part) for part in vectors]), strict=True))
         self.is_outdated = False
 
 

@@ -9,11 +9,10 @@ from statgraph.config import GnnConfig, Stage2Config
 from statgraph.graph.blocks import BlockSampler, whole_graph_block
 from statgraph.graph.build import DEFAULT_RELATIONS, build_graph
 from statgraph.graph.gnn.encoder import GraphEncoder
-from statgraph.graph.relations import NODE_TYPES
+from statgraph.graph.relations import CITING, HEADING, NODE_TYPES, QUESTION
 from statgraph.law.records import CitingText
 from statgraph.training.pairs import gold_pairs, heading_pairs, synthetic_pairs
 from statgraph.training.stage2 import GraphModel, Stage2
-from statgraph.training.text_model import GraphTexts
 
 CONFIG = Stage2Config(batch_size=7, lr=0.01, encoder_lr=0.02, encoder_weight_lr=0.02, temperature=0.1)
 ALONG = replace(CONFIG, train_encoders="both")
@@ -59,11 +58,12 @@ def built(village, static_encoders, text_model):
         sampler = BlockSampler(
             graph, fanouts=[fanout, fanout], target_edges=target_edges, citation_dropout=citation_dropout
         )
-        texts = GraphTexts(
-            encoders.article_inputs([heading.title for heading in graph.headings]),
-            encoders.question_inputs(gold.texts),
-            encoders.question_inputs([text.text for text in graph.citing]) if graph.citing else None,
-        )
+        texts = {
+            HEADING: encoders.article_inputs([heading.title for heading in graph.headings]),
+            QUESTION: encoders.question_inputs(gold.texts),
+        }
+        if graph.citing:
+            texts[CITING] = encoders.question_inputs([text.text for text in graph.citing])
         sources = {"gold": gold} | ({"headings": heading_pairs(corpus)} if headings else {})
         sources |= {"synthetic": synthetic_pairs(corpus, synthetic)} if synthetic else {}
         graph_model = GraphModel(graph_encoder, sampler, whole_graph_block(graph))
@@ -219,7 +219,7 @@ def test_the_bank_is_encoded_again_after_a_step_only(built, monkeypatch):
     encoded.clear()
     assert (stage.index_vectors() != before).any()
     stage.index_vectors()
-    assert encoded == [12, len(stage._texts.headings)]
+    assert encoded == [12, len(stage._texts[HEADING])]
 
 
 def test_the_whole_graph_is_run_once_for_each_state_of_the_weights(built, monkeypatch):
@@ -368,7 +368,7 @@ def test_an_epoch_tells_how_alike_student_and_teacher_are(built):
     stage.begin_epoch(1, 1)
     batch = first_batch(stage)
     articles, teacher, _ = seen_vectors(stage, graph_encoder, batch)
-    student = encoders.questions(stage._texts.questions.take(torch.from_numpy(batch.questions))).detach()
+    student = encoders.questions(stage._texts[QUESTION].take(torch.from_numpy(batch.questions))).detach()
     metrics = stage.dev_metrics()
     cosines = torch.nn.functional.cosine_similarity(teacher, student)
     assert metrics["teacher cosine"] == pytest.approx(float(cosines.mean()), abs=2e-5)

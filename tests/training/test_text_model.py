@@ -4,7 +4,7 @@ import torch
 
 from statgraph.graph.build import build_graph
 from statgraph.training.pairs import gold_pairs
-from statgraph.training.text_model import GraphTexts, NodeBank, vector_metrics, with_fresh
+from statgraph.training.text_model import NodeBank, vector_metrics, with_fresh
 
 
 def test_metrics_by_hand():
@@ -36,11 +36,11 @@ def texts(village) -> dict[str, list[str]]:
 @pytest.fixture
 def bank_of(texts, village, text_model):
     def build(encoders) -> NodeBank:
-        inputs = GraphTexts(
-            encoders.article_inputs(texts["heading"]),
-            encoders.question_inputs(texts["question"]),
-            encoders.question_inputs(texts["citing"]),
-        )
+        inputs = {
+            "heading": encoders.article_inputs(texts["heading"]),
+            "question": encoders.question_inputs(texts["question"]),
+            "citing": encoders.question_inputs(texts["citing"]),
+        }
         return NodeBank(text_model(encoders, village), inputs)
 
     return build
@@ -63,21 +63,6 @@ def test_nodes_are_the_types_one_after_the_other(bank_of, static_encoders, texts
         start += len(of_type)
     assert start == len(bank.nodes)
     assert not bank.nodes.requires_grad
-
-
-def test_it_changes_with_the_encoders_when_it_is_renewed(bank_of, static_encoders):
-    encoders = static_encoders()
-    bank = bank_of(encoders)
-    before = bank.nodes
-    with torch.no_grad():
-        encoders.encoder.vectors += torch.randn(encoders.encoder.vectors.shape)
-    bank.renew()
-    assert bank.nodes.equal(before)
-    bank.is_outdated = True
-    assert bank.nodes.equal(before)
-    bank.renew()
-    assert not bank.nodes.equal(before)
-    assert bank.by_type["article"].equal(bank.nodes[:12])
 
 
 @pytest.mark.parametrize(
