@@ -85,11 +85,7 @@ def _pieces() -> frozenset[bytes]:
     """Return the 250,000 pieces of the tokenizer, read from the file without unpacking it."""
     reader = _Reader(np.memmap(_model_file(), mode="r").data)
     reader.take(4 + struct.calcsize("<I7ifi"))
-    n_pieces, _bos, _eos, _pad, _unk, n_bytes = reader.values("i4iQ")
-    starts = np.frombuffer(reader.take(4 * (n_pieces + 1)), dtype="<u4").tolist()
-    reader.take(4 * n_pieces)
-    pieces = bytes(reader.take(n_bytes))
-    return frozenset(pieces[start:end] for start, end in pairwise(starts))
+    return frozenset(_read_pieces(reader)[0])
 
 
 def _unpack_file(folder: Path) -> None:
@@ -140,7 +136,8 @@ def _unpack(data: memoryview, folder: Path) -> None:
     if bytes(reader.take(4)) != _MAGIC:
         raise ValueError("not an E5S1 file")
     _version, width, n_layers, n_heads, inner, n_pieces, positions, token_types, eps, _block = reader.values("I7ifi")
-    pieces, scores, replacements = _read_tokenizer(reader)
+    pieces, scores = _read_pieces(reader)
+    replacements = _read_replacements(reader)
     tensors = _read_tensors(reader, data)
 
     config = BertConfig(
@@ -161,21 +158,25 @@ def _unpack(data: memoryview, folder: Path) -> None:
     state = {name: tensor.reshape(shapes[name]) for name, tensor in named.items()}
     model.load_state_dict(state, assign=True)
     model.save_pretrained(folder)
-    _tokenizer(pieces, scores, replacements).save_pretrained(folder)
+    _tokenizer([piece.decode("utf-8") for piece in pieces], scores, replacements).save_pretrained(folder)
 
 
-def _read_tokenizer(reader: _Reader) -> tuple[list[str], np.ndarray, dict[str, str]]:
-    n_pieces, _bos, _eos, _pad, _unk, blob_bytes = reader.values("i4iQ")
-    offsets = np.frombuffer(reader.take(4 * (n_pieces + 1)), dtype="<u4")
+def _read_pieces(reader: _Reader) -> tuple[list[bytes], np.ndarray]:
+    """Return the pieces of the tokenizer and their scores."""
+    n_pieces, _bos, _eos, _pad, _unk, n_bytes = reader.values("i4iQ")
+    starts = np.frombuffer(reader.take(4 * (n_pieces + 1)), dtype="<u4").tolist()
     scores = np.frombuffer(reader.take(4 * n_pieces), dtype="<f4")
-    blob = bytes(reader.take(blob_bytes))
-    pieces = [blob[start:end].decode("utf-8") for start, end in pairwise(offsets)]
+    blob = bytes(reader.take(n_bytes))
+    return [blob[start:end] for start, end in pairwise(starts)], scores
+
+
+def _read_replacements(reader: _Reader) -> dict[str, str]:
     n_replacements, _bytes = reader.values("iI")
     replacements = {}
     for _ in range(n_replacements):
         codepoint, length = reader.values("IB")
         replacements[chr(codepoint)] = "".join(map(chr, reader.values(f"{length}I")))
-    return pieces, scores, replacements
+    return replacements
 
 
 def _read_tensors(reader: _Reader, data: memoryview) -> dict[str, np.ndarray]:

@@ -95,28 +95,24 @@ class MetricsLog:
         """
         if not self._path.is_file():
             return []
+        records: list[dict[str, Any]] = []
         lines = self._path.read_bytes().splitlines()
-        return [
-            record
-            for number, line in enumerate(lines, start=1)
-            if (record := self._record(line, number, is_last=number == len(lines))) is not None
-        ]
+        for number, line in enumerate(lines, start=1):
+            try:
+                record = json.loads(line)
+            except (ValueError, RecursionError):
+                if number == len(lines):
+                    break
+                record = None
+            if not _is_record(record):
+                raise damaged_run(f"{self._path}:{number}: not the record of an epoch")
+            records.append(record)
+        return records
 
     def take_back(self, stage: str, after_epoch: int) -> None:
         """Remove the lines of a stage past an epoch."""
         kept = [record for record in self.records() if record["stage"] != stage or record["epoch"] <= after_epoch]
         write_text(self._path, "".join(json.dumps(record) + "\n" for record in kept))
-
-    def _record(self, line: bytes, number: int, *, is_last: bool) -> dict[str, Any] | None:
-        try:
-            record: dict[str, Any] | None = json.loads(line)
-        except (ValueError, RecursionError):
-            if is_last:
-                return None
-            record = None
-        if not _is_record(record):
-            raise damaged_run(f"{self._path}:{number}: not the record of an epoch")
-        return record
 
 
 def _is_record(record: object) -> bool:
