@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
+from torch import nn
 
 from statgraph.encoders.backbones import MODULES
 from statgraph.encoders.inference.onnx_query import POOLED, TOKEN_IDS, TOKEN_MASK, TOKENS, VECTORS
@@ -19,9 +21,7 @@ from statgraph.extras import require
 
 if TYPE_CHECKING:
     import onnx
-    import torch
     from sentence_transformers import SentenceTransformer
-    from torch import nn
 
 OPSET = 17  # the first with LayerNormalization; later ones shut out older runtimes
 
@@ -78,7 +78,6 @@ def exported_encoder(folder: Path, *, with_pooled: bool = False) -> ExportedEnco
     """
     require("onnx")
     from sentence_transformers import SentenceTransformer
-    from torch import nn
 
     if not (folder / MODULES).is_file():
         raise ModelError(f"{folder}: no query encoder ({MODULES} is missing); {RETRAIN}")
@@ -90,58 +89,52 @@ def exported_encoder(folder: Path, *, with_pooled: bool = False) -> ExportedEnco
     if kind not in ("StaticEmbedding", "Transformer"):
         raise ModelError(f"{folder}: begins with {kind}, not Transformer or StaticEmbedding")
     is_static = kind == "StaticEmbedding"
-    first = _token_mean(source[0].embedding.weight) if is_static else source[0]
-    modules = nn.ModuleList([first, *list(source)[1:]])
+    first = _TokenMean(source[0].embedding.weight) if is_static else source[0]
+    chain = _Chain(first, *list(source)[1:])
+    chain.with_pooled = with_pooled and not is_static and len(chain) > 2
     try:
-        model = _traced(modules, with_pooled=with_pooled and not is_static and len(modules) > 2)
+        model = _traced(chain.eval())
     except Exception as error:  # of the tracer, the exporter or the model itself
         raise ModelError(f"{folder}: torch cannot export it to ONNX ({reason_of(error)})") from error
     first_folder = Path(json.loads((folder / MODULES).read_text(encoding="utf-8"))[0]["path"])
     return ExportedEncoder(model, first_folder, source, is_static)
 
 
-def _token_mean(vectors: torch.Tensor) -> nn.Module:
-    """Return a module that takes padded tokens where StaticEmbedding takes bags of them: the mean of their vectors."""
-    from torch import nn
+class _TokenMean(nn.Module):  # type: ignore[misc]
+    """Takes padded tokens where StaticEmbedding takes bags of them, and gives the mean of their vectors."""
 
-    class TokenMean(nn.Module):  # type: ignore[misc]
-        def __init__(self) -> None:
-            super().__init__()
-            self.words = nn.Embedding.from_pretrained(vectors.detach().float())
+    def __init__(self, vectors: torch.Tensor):
+        super().__init__()
+        self.words = nn.Embedding.from_pretrained(vectors.detach().float())
 
-        def forward(self, features: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-            mask = features[TOKEN_MASK].unsqueeze(-1).float()  # (texts, tokens, 1)
-            total = (self.words(features[TOKEN_IDS]) * mask).sum(dim=1)  # (texts, width)
-            return features | {VECTORS: total / mask.sum(dim=1).clamp(min=1)}
-
-    return TokenMean()
+    def forward(self, features: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        mask = features[TOKEN_MASK].unsqueeze(-1).float()  # (texts, tokens, 1)
+        total = (self.words(features[TOKEN_IDS]) * mask).sum(dim=1)  # (texts, width)
+        return features | {VECTORS: total / mask.sum(dim=1).clamp(min=1)}
 
 
-def _traced(modules: nn.ModuleList, *, with_pooled: bool) -> onnx.ModelProto:
-    """Return the ONNX model of a chain of modules; with `with_pooled` all of `GRAPH_OUTPUTS` are outputs."""
+class _Chain(nn.Sequential):  # type: ignore[misc]
+    """The modules of sentence-transformers one after the other; `with_pooled`, what the second gives and the vectors of
+    the tokens come out too."""
+
+    with_pooled = False
+
+    def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor | tuple[torch.Tensor, ...]:
+        features, steps = {TOKEN_IDS: input_ids, TOKEN_MASK: attention_mask}, []
+        for module in self:
+            features = module(features)
+            steps.append(features.get(VECTORS))
+        return (steps[-1], steps[1], features[TOKENS]) if self.with_pooled else steps[-1]
+
+
+def _traced(chain: _Chain) -> onnx.ModelProto:
     import onnx
-    import torch
-    from torch import nn
-
-    class Chain(nn.Module):  # type: ignore[misc]
-        def __init__(self) -> None:
-            super().__init__()
-            self.chain = modules
-
-        def forward(
-            self, input_ids: torch.Tensor, attention_mask: torch.Tensor
-        ) -> torch.Tensor | tuple[torch.Tensor, ...]:
-            features, steps = {TOKEN_IDS: input_ids, TOKEN_MASK: attention_mask}, []
-            for module in self.chain:
-                features = module(features)
-                steps.append(features.get(VECTORS))
-            return (steps[-1], steps[1], features[TOKENS]) if with_pooled else steps[-1]
 
     ids = torch.arange(14).reshape(2, 7) % 3
     mask = torch.ones_like(ids)
     mask[1, 4:] = 0
     axes = {0: "texts", 1: "tokens"}
-    outputs = {VECTORS: {0: "texts"}} | ({POOLED: {0: "texts"}, TOKENS: axes} if with_pooled else {})
+    outputs = {VECTORS: {0: "texts"}} | ({POOLED: {0: "texts"}, TOKENS: axes} if chain.with_pooled else {})
     # To a file: more than 2 GB of weights are written beside it.
     with (
         tempfile.TemporaryDirectory(prefix="statgraph-") as folder,
@@ -150,7 +143,7 @@ def _traced(modules: nn.ModuleList, *, with_pooled: bool) -> onnx.ModelProto:
     ):
         # The exporter that needs no onnxscript; its graph is the one that ONNX Runtime's optimiser knows.
         torch.onnx.export(
-            Chain().eval(),
+            chain,
             (ids, mask),
             f"{folder}/model.onnx",
             dynamo=False,
