@@ -13,8 +13,8 @@ from torch import nn
 from torch.nn import functional
 
 from statgraph.config import StudentConfig
-from statgraph.device import pick_device, surely_cpu
-from statgraph.encoders.inference.onnx_query import read_query_graph
+from statgraph.encoders.inference.onnx_query import OnnxQueryEncoder
+from statgraph.encoders.inference.query_encoder import SentenceTransformerEncoder, read_query_encoder
 from statgraph.encoders.loading import quiet_transformers
 from statgraph.encoders.static import TokenBags, token_bags
 from statgraph.training.loop import Stage
@@ -70,29 +70,15 @@ class StudentEncoder(nn.Module):  # type: ignore[misc]
         for parameter in self.parameters():
             parameter.requires_grad_(True)
 
-    @property
-    def prompt(self) -> str:
-        """Return what is put before every text."""
-        saved = self._saved[0]
-        prompt: str = saved.prompts.get(saved.default_prompt_name or "", "")
-        return prompt
-
     def inputs(self, texts: Sequence[str]) -> TokenBags | torch.Tensor:
         """Return texts prepared once: bags of tokens, or the frozen transformer's pooled vectors (texts, width)."""
         if self.is_static:
-            return token_bags(self._saved[0][0].tokenizer, [self.prompt + text for text in texts], max_tokens=_UNCUT)
-        return torch.from_numpy(np.asarray(self._pooled(texts), dtype=np.float32))
-
-    def _pooled(self, texts: Sequence[str]) -> np.ndarray:
-        graph = read_query_graph(self._folder, "float32") if surely_cpu(self._device) else None
-        if graph is not None and graph.gives_pooled:
-            return graph.pooled(texts)
-        from sentence_transformers import SentenceTransformer
-
-        saved = self._saved[0]
-        pooling = SentenceTransformer(modules=[saved[0], saved[1]], device=str(pick_device(self._device)))
-        pooled: np.ndarray = pooling.encode([self.prompt + text for text in texts], show_progress_bar=False)
-        return pooled
+            saved = self._saved[0]
+            prompt = saved.prompts.get(saved.default_prompt_name or "", "")
+            return token_bags(saved[0].tokenizer, [prompt + text for text in texts], max_tokens=_UNCUT)
+        encoder = read_query_encoder(self._folder, device=self._device)
+        assert isinstance(encoder, OnnxQueryEncoder | SentenceTransformerEncoder)
+        return torch.from_numpy(encoder.pooled(texts))
 
     def forward(self, inputs: TokenBags | torch.Tensor) -> torch.Tensor:
         """Return unit vectors (texts, width)."""

@@ -60,11 +60,6 @@ class OnnxQueryEncoder:
         if facts["max_tokens"] is not None:
             self._tokenizer.enable_truncation(facts["max_tokens"])
 
-    @property
-    def gives_pooled(self) -> bool:
-        """Return whether the graph also returns the vectors before the last map."""
-        return any(output.name == POOLED for output in self._session.get_outputs())
-
     def encode(self, questions: Sequence[str]) -> np.ndarray:
         """Return vectors (questions, width) float32."""
         return np.stack([vector for (vector,) in self._outputs(questions, VECTORS)])

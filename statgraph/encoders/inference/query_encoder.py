@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -82,21 +82,19 @@ def read_query_encoders(
     Raises:
         RunError: if one is missing or damaged; the rest as in `read_query_encoder`.
     """
-    keys = [_transformer_key(folder) for folder in folders]
     bases: dict[str, PooledEncoder] = {}
     encoders: list[QueryEncoder] = []
-    for folder, key in zip(folders, keys, strict=True):
-        if key is not None and key not in bases and (kept := frozen_questions(key, folder, device)) is not None:
-            bases[key] = PooledEncoder(kept)
-        if key is not None and key in bases:
-            encoders.append(_head(folder, bases[key]))
+    for folder in folders:
+        key = _transformer_key(folder)
+        if key is None:
+            encoders.append(read_query_encoder(folder, device=device, precision=precision))
             continue
-        encoder = read_query_encoder(folder, device=device, precision=precision)
-        pooling = encoder if isinstance(encoder, SentenceTransformerEncoder | OnnxQueryEncoder) else None
-        if key is not None and pooling is not None and pooling.gives_pooled:
-            bases[key] = PooledEncoder(pooling)
-            encoder = _head(folder, bases[key])
-        encoders.append(encoder)
+        if key not in bases:
+            # Whatever reads a transformer has its pooled vectors.
+            reader: Any = frozen_questions(key, folder, device)
+            reader = reader or read_query_encoder(folder, device=device, precision=precision)
+            bases[key] = PooledEncoder(reader)
+        encoders.append(_head(folder, bases[key]))
     return encoders
 
 
@@ -141,7 +139,6 @@ class SentenceTransformerEncoder:
             if str(inference_dtype(self._model.device)) != "torch.bfloat16":
                 logging.getLogger(__name__).warning("bfloat16 is emulated on this machine: float32 is faster")
             self._model[0].bfloat16().register_forward_hook(_in_float32)
-        self.gives_pooled = type(self._model[0]).__name__ == "Transformer"
         self.encode([""])  # a module whose configuration is damaged may fail here at first
 
     def encode(self, questions: Sequence[str]) -> np.ndarray:
