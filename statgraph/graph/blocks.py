@@ -38,7 +38,7 @@ class Block:
     @cached_property
     def keeps_all(self) -> bool:
         """Return whether the outputs are the inputs, in their order."""
-        return torch.equal(self.own_inputs, torch.arange(self.n_inputs, device=self.own_inputs.device))
+        return bool(torch.equal(self.own_inputs, torch.arange(self.n_inputs, device=self.own_inputs.device)))
 
     @cached_property
     def head_bags(self) -> dict[tuple[int, bool], Any]:

@@ -124,13 +124,8 @@ def epoch_of(
 def batch_shares(weights: Mapping[str, float], batch_size: int) -> dict[str, int]:
     """Return how many pairs of a batch each source gives: in proportion to its weight, the first one at least one where
     it has a weight, and the last one what is left over.
-
-    Raises:
-        ValueError: if no source has a weight.
     """
     total = sum(weights.values())
-    if not total:
-        raise ValueError("no source of pairs has a weight; give one a weight above 0")
     names = [name for name, weight in weights.items() if weight]
     sizes = dict.fromkeys(weights, 0)
     for place, name in enumerate(names):

@@ -60,7 +60,7 @@ def head_width_of(width: int, n_heads: int) -> int:
     Raises:
         UsageError: if the heads do not divide the width.
     """
-    if n_heads < 1 or width % n_heads:
+    if width % n_heads:
         raise UsageError(f"gnn.heads: must divide the width {width} (got {n_heads})")
     return width // n_heads
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -59,23 +58,15 @@ def depth_bounds(n_articles: int, config: NegativesConfig) -> tuple[int]:
     return (max(n_articles - config.depth, 0),)
 
 
-@dataclass(frozen=True)
-class Schedule:
-    """How difficulty is cut into buckets, and what is drawn from each.
+Bounds = Callable[[int, NegativesConfig], tuple[int, ...]]  # (articles, config) -> cuts
+Shares = Callable[[int, int, int], tuple[float, ...]]  # (buckets, epoch, epochs) -> shares; epochs count from 1
 
-    `bounds`: `(articles, config) -> cuts`. `shares`: `(buckets, epoch, epochs) -> shares`; epochs count from 1.
-    """
-
-    bounds: Callable[[int, NegativesConfig], tuple[int, ...]]
-    shares: Callable[[int, int, int], tuple[float, ...]]
-
-
-# What `negatives.schedule` can name. Even shares of even buckets are not among them: each article would be as likely as
-# any other, whatever the rankings.
-SCHEDULES: dict[str, Schedule] = {
-    "curriculum": Schedule(even_bounds, curriculum_shares),
-    "fixed": Schedule(depth_bounds, hardest_shares),
-    "hardest": Schedule(even_bounds, hardest_shares),
+# What `negatives.schedule` can name: how difficulty is cut into buckets, and what is drawn from each. Even shares of
+# even buckets are not among them: each article would be as likely as any other, whatever the rankings.
+SCHEDULES: dict[str, tuple[Bounds, Shares]] = {
+    "curriculum": (even_bounds, curriculum_shares),
+    "fixed": (depth_bounds, hardest_shares),
+    "hardest": (even_bounds, hardest_shares),
 }
 
 
@@ -108,9 +99,9 @@ class CusinesNegatives:
 
     def __init__(self, corpus: Corpus, config: NegativesConfig, *, bm25: Bm25Source):
         self._config = config
-        self._schedule = SCHEDULES[config.schedule]
+        self._bounds, self._shares_of = SCHEDULES[config.schedule]
         self._questions = training_questions(corpus)
-        self._n_buckets = len(self._schedule.bounds(self._questions.n_articles, config)) + 1
+        self._n_buckets = len(self._bounds(self._questions.n_articles, config)) + 1
         rankings = [RANKINGS.load(name)(corpus, self._questions, config, bm25) for name in config.rankings]
         self._fixed = [ranking for ranking in rankings if not ranking.needs_vectors]
         self._changing = [ranking for ranking in rankings if ranking.needs_vectors]
@@ -121,7 +112,7 @@ class CusinesNegatives:
 
     def begin_epoch(self, epoch: int, epochs: int, vectors: EpochVectors | None) -> None:
         """Set the epoch's shares, and cut the buckets again where they depend on the model in training."""
-        self._shares = self._schedule.shares(self._n_buckets, epoch, epochs)
+        self._shares = self._shares_of(self._n_buckets, epoch, epochs)
         if self._buckets is not None and not self.needs_vectors:
             return
         n_questions, n_articles = len(self._questions.texts), self._questions.n_articles
@@ -132,7 +123,7 @@ class CusinesNegatives:
             scores = self._fixed_part(question_rows) + self._fused(self._changing, question_rows, vectors)
             for question_row, question_scores in zip(question_rows, scores, strict=True):
                 wrong = self._questions.wrong_rows(int(question_row))
-                bounds = self._schedule.bounds(len(wrong), self._config)
+                bounds = self._bounds(len(wrong), self._config)
                 self._buckets[question_row, wrong] = bucket_numbers(question_scores[wrong], bounds)
 
     def draw(self, question_rows: np.ndarray, per_pair: int, rng: np.random.Generator) -> np.ndarray:

@@ -62,7 +62,8 @@ def test_other_numbers_of_buckets():
     ],
 )
 def test_where_difficulty_is_cut(name, n_articles, bounds):
-    assert SCHEDULES[name].bounds(n_articles, NegativesConfig(depth=4, buckets=3)) == bounds
+    cut, _ = SCHEDULES[name]
+    assert cut(n_articles, NegativesConfig(depth=4, buckets=3)) == bounds
 
 
 @pytest.mark.parametrize(
