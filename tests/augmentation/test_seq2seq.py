@@ -86,40 +86,6 @@ def test_finished_batches_are_not_made_again(generate, tmp_path, monkeypatch):
     assert generate(partial=PartialFile(tmp_path / "out.partial", ABOUT)) == whole
 
 
-def test_equal_and_blank_answers_are_dropped(generate, village, monkeypatch):
-    class Tokenizer:
-        model_max_length = 8
-
-        def __call__(self, texts, **options):
-            self.asked = (list(texts), options["max_length"])
-            return self
-
-        def to(self, device):
-            return {"input_ids": None, "attention_mask": None}
-
-        def batch_decode(self, tokens, skip_special_tokens):
-            return [" who  may ", "who may", " ", "when", "who may", "when"]
-
-    class Model:
-        config = type("Config", (), {})
-
-        def to(self, **options):
-            return self
-
-        def generate(self, **options):
-            assert (options["do_sample"], options["top_k"], options["max_new_tokens"]) == (True, 10, 64)
-            assert options["num_return_sequences"] == 3
-
-    tokenizer = Tokenizer()
-    monkeypatch.setattr(seq2seq, "load_seq2seq", lambda name: (tokenizer, Model()))
-    questions = generate(articles=village.articles[:2])
-    # The longer text, L2's, comes first in the batch.
-    assert tokenizer.asked == (["the lamp is lit by night", "the lamp is lit"], 8)
-    assert [(question.text, question.article_ids) for question in questions] == [
-        ("when", ("L1",)), ("who may", ("L1", "L2")),
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize("source", ["hub", "empty folder", "encoder"])
 def test_what_is_not_such_a_model_is_refused(tmp_path, source):
     if source == "encoder":

@@ -106,21 +106,6 @@ def test_a_full_disk_is_one_line_and_leaves_the_old_graph(saved, town, monkeypat
     assert files_in(saved.parent) == ["graph"]
 
 
-@pytest.mark.parametrize("failing", ["nodes.json", "manifest.json"])
-def test_nothing_half_written_stays(tmp_path, town, monkeypatch, failing):
-    write_json = artifacts.write_json
-
-    def fail(path, value):
-        if path.name == failing:
-            raise OSError("disk full")
-        write_json(path, value)
-
-    monkeypatch.setattr(artifacts, "write_json", fail)
-    with pytest.raises(OSError, match="disk full"):
-        write_graph(build_graph(town), tmp_path / "graph")
-    assert files_in(tmp_path) == []
-
-
 def test_an_empty_folder_is_taken_and_no_other_file_overwritten(saved, tmp_path, town):
     graph, empty = build_graph(town), tmp_path / "empty"
     empty.mkdir()

@@ -84,23 +84,6 @@ def test_damaged_files_are_named(tmp_path, trained, damage):
             load(folder)
 
 
-def test_a_checkpoint_replaces_the_last_one_whole_or_not_at_all(tmp_path, monkeypatch):
-    save_checkpoint(tmp_path / "last", WEIGHTS, {"epoch": 1})
-
-    def full_disk(*args, **kwargs):
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr("statgraph.training.checkpoints.write_json", full_disk)
-        with pytest.raises(OSError, match="No space left"):
-            save_checkpoint(tmp_path / "last", {"a": torch.zeros(1)}, {"epoch": 2})
-    assert torch.equal(load_weights(tmp_path / "last")["a"], WEIGHTS["a"])
-    assert load_progress(tmp_path / "last") == {"epoch": 1}
-    save_checkpoint(tmp_path / "last", {"a": torch.zeros(1)}, {"epoch": 2})
-    assert load_weights(tmp_path / "last").keys() == {"a"}
-    assert [path.name for path in tmp_path.iterdir()] == ["last"]
-
-
 @pytest.fixture
 def log(tmp_path) -> MetricsLog:
     """Two stages: epochs 0 to 2 of the first, 0 and 1 of the second."""

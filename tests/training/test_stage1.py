@@ -159,14 +159,6 @@ def test_without_gold_an_epoch_is_one_pass_over_the_headings(stage_of, village):
     assert stage.loss(batches[0]).isfinite()
 
 
-def test_both_tables_of_the_encoder_learn(stage_of, static_encoders, tmp_path, trained):
-    before, stage = static_encoders().trained_state(), stage_of(CONFIG, dev=False)
-    assert stage.dev_metrics() is None
-    _, after, _ = trained(stage, tmp_path)
-    assert after.keys() == before.keys() == {"encoder.vectors", "encoder.weights"}
-    assert all((after[name] != before[name]).any() for name in before)
-
-
 def test_a_seed_fixes_every_choice(stage_of, static_encoders, tmp_path, trained):
     config = replace(CONFIG, negatives_per_pair=2)
     weights = []

@@ -3,12 +3,7 @@ import math
 import pytest
 import torch
 
-from statgraph.errors import UsageError
-from statgraph.graph.gnn.message_passing import (
-    edge_softmax,
-    head_width_of,
-    identity_projection,
-)
+from statgraph.graph.gnn.message_passing import edge_softmax, identity_projection
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.5, 0.0])
@@ -40,9 +35,3 @@ def test_large_logits_stay_in_range(peak):
     (edge_weights.square().sum() + own_weights.square().sum()).backward()
     assert torch.isfinite(edge_logits.grad).all()
     assert torch.isfinite(own_logits.grad).all()
-
-
-@pytest.mark.parametrize(("width", "n_heads"), [(10, 3), (4, 8), (8, 0), (8, -2)])
-def test_heads_that_do_not_divide_the_width_are_refused(width, n_heads):
-    with pytest.raises(UsageError, match=rf"^gnn\.heads: .*{width}.*{n_heads}"):
-        head_width_of(width, n_heads)

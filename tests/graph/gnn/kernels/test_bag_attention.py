@@ -13,7 +13,6 @@ from statgraph.graph.gnn.kernels.bag_attention import (
     bag_softmax,
     logit_gradients,
     outgoing_sums,
-    own_projection_gradient,
     runs_here,
 )
 from statgraph.graph.gnn.kernels.head_bags import head_bags
@@ -58,22 +57,6 @@ def test_sums_and_their_gradients_worked_by_hand(looped):
     rows, gradients = zip(*outgoing_sums(out_gradient, weights, looped, 1), strict=True)
     assert rows == (slice(0, 1), slice(1, 2))
     assert [gradient.tolist() for gradient in gradients] == [[[0.25, 0.0]], [[10.75, 10.0]]]
-
-
-@pytest.mark.parametrize("chunk", [1, 2, 9])
-@pytest.mark.parametrize("own_inputs", [[0, 1, 2], [2, 0]])
-def test_the_gradient_of_a_projection_is_autograds(node_vectors, block_of, own_inputs, chunk):
-    nodes, weight = node_vectors(3, 4).requires_grad_(), node_vectors(4, 4, seed=5).requires_grad_()
-    own, gradient = torch.tensor(own_inputs), node_vectors(len(own_inputs), 4, seed=6)
-    block = block_of([], n_inputs=3, own_inputs=own_inputs)
-    wanted = torch.autograd.grad(nodes[own] @ weight.T, [weight, nodes], gradient)
-    with torch.no_grad():
-        node_gradient = torch.ones(3, 4, dtype=torch.float64)
-        mine = own_projection_gradient(lambda rows: gradient[rows], nodes, block, weight, node_gradient, chunk)
-        without = own_projection_gradient(lambda rows: gradient[rows], nodes, block, weight, None, chunk)
-    assert torch.allclose(mine, wanted[0])
-    assert torch.equal(mine, without)
-    assert torch.allclose(node_gradient, 1 + wanted[1])
 
 
 @pytest.fixture
