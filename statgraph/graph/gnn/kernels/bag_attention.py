@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import torch
 from torch.nn import functional
@@ -29,31 +28,23 @@ def bag_softmax(logits: torch.Tensor, bags: HeadBags) -> torch.Tensor:
     return weights.div_(total[targets])
 
 
-@dataclass(frozen=True)
-class IncomingSums:
-    """Each output's weighted sum of its edges' rows, (outputs x heads, head width), with what its gradient needs."""
-
-    sums: torch.Tensor
-    entry_weights: torch.Tensor  # (entries,)
-
-    @classmethod
-    def of(cls, table: torch.Tensor, weights: torch.Tensor, bags: HeadBags) -> IncomingSums:
-        """Return the sums of a table's rows by head, under the weights (outputs + edges, heads)."""
-        incoming = bags.incoming
-        with torch.enable_grad():  # a forward of torch.autograd.Function runs without
-            entry_weights = incoming.laid_out(weights).requires_grad_()
-            return cls(_sum_bags(table, incoming.rows, incoming.starts, entry_weights), entry_weights)
-
-    def weight_gradient(self, out_gradient: torch.Tensor) -> torch.Tensor:
-        """Return the gradient of the weights, (entries,): the products of the sums' and of the rows they weigh."""
-        return torch.autograd.grad(self.sums, self.entry_weights, out_gradient, retain_graph=True)[0]
+def incoming_sums(table: torch.Tensor, weights: torch.Tensor, bags: HeadBags) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return each output's sum of a table's rows by head, (outputs x heads, head width), under the weights (outputs +
+    edges, heads), and these as they are summed, (entries,), for `logit_gradients`."""
+    incoming = bags.incoming
+    with torch.enable_grad():  # a forward of torch.autograd.Function runs without
+        entry_weights = incoming.laid_out(weights).requires_grad_()
+        return _sum_bags(table, incoming.rows, incoming.starts, entry_weights), entry_weights
 
 
 def logit_gradients(
-    out_gradient: torch.Tensor, sums: IncomingSums, weights: torch.Tensor, bags: HeadBags
+    out_gradient: torch.Tensor, sums: tuple[torch.Tensor, torch.Tensor], weights: torch.Tensor, bags: HeadBags
 ) -> torch.Tensor:
-    """Return the gradient of the logits (outputs + edges, heads) from that of the sums, by output and head."""
-    weighted = bags.incoming.by_edge(sums.weight_gradient(out_gradient)).mul_(weights)
+    """Return the gradient of the logits (outputs + edges, heads) from that of the `incoming_sums`, by output and
+    head."""
+    # Of the weights: the products of the sums' gradient and of the rows they weigh.
+    (entry_gradient,) = torch.autograd.grad(*sums, out_gradient, retain_graph=True)
+    weighted = bags.incoming.by_edge(entry_gradient).mul_(weights)
     total = weighted.new_zeros(len(bags.own_edges), weighted.shape[1]).index_add_(0, bags.targets, weighted)
     return weighted.sub_(total[bags.targets].mul_(weights))
 

@@ -11,10 +11,10 @@ from torch.nn import functional
 from statgraph.graph.blocks import Block
 from statgraph.graph.gnn.kernels.bag_attention import (
     NEGATIVE_SLOPE,
-    IncomingSums,
     bag_softmax,
     block_diagonal,
     chunks,
+    incoming_sums,
     logit_gradients,
     outgoing_sums,
     own_projection_gradient,
@@ -90,10 +90,10 @@ class _DynamicAttention(torch.autograd.Function):  # type: ignore[misc]
             leaky = functional.leaky_relu_(_added(table, ends[edges]), NEGATIVE_SLOPE)
             torch.mm(leaky, to_logits, out=logits[edges])
         weights = bag_softmax(logits, bags)
-        sums = IncomingSums.of(table[:n_inputs].view(-1, head_width), weights, bags)
+        sums = incoming_sums(table[:n_inputs].view(-1, head_width), weights, bags)
         ctx.save_for_backward(nodes, source_weight, target_weight, attention, table, weights)
         ctx.block, ctx.bags, ctx.sums, ctx.ends = block, bags, sums, ends
-        return sums.sums.detach().view(-1, width).add_(bias)
+        return sums[0].detach().view(-1, width).add_(bias)
 
     @staticmethod
     @once_differentiable  # type: ignore[untyped-decorator]

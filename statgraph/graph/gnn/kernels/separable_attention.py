@@ -10,10 +10,10 @@ from torch.autograd.function import once_differentiable
 from statgraph.graph.blocks import Block
 from statgraph.graph.gnn.kernels.bag_attention import (
     NEGATIVE_SLOPE,
-    IncomingSums,
     bag_softmax,
     block_diagonal,
     chunks,
+    incoming_sums,
     logit_gradients,
     outgoing_sums,
     own_projection_gradient,
@@ -84,10 +84,10 @@ class _SeparableAttention(torch.autograd.Function):  # type: ignore[misc]
             projected = torch.mm(nodes[rows], source_weight.T, out=table[rows])
             torch.mm(_leaky(projected, leaky), to_logits, out=source_logits[rows])
         weights = bag_softmax(source_logits[bags.logit_inputs] + type_logits[bags.edge_types], bags)
-        sums = IncomingSums.of(table.view(-1, head_width), weights, bags)
+        sums = incoming_sums(table.view(-1, head_width), weights, bags)
         ctx.save_for_backward(nodes, source_weight, target_weight, source_attention, type_logits, table, weights)
         ctx.block, ctx.bags, ctx.sums = block, bags, sums
-        return sums.sums.detach().view(-1, width).add_(bias)
+        return sums[0].detach().view(-1, width).add_(bias)
 
     @staticmethod
     @once_differentiable  # type: ignore[untyped-decorator]

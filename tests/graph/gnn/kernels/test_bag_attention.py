@@ -9,8 +9,8 @@ from statgraph.graph.gnn import message_passing
 from statgraph.graph.gnn.gatv2 import GatV2Layer
 from statgraph.graph.gnn.kernels import dynamic_attention, separable_attention
 from statgraph.graph.gnn.kernels.bag_attention import (
-    IncomingSums,
     bag_softmax,
+    incoming_sums,
     logit_gradients,
     outgoing_sums,
     runs_here,
@@ -47,8 +47,8 @@ def test_weights_worked_by_hand(looped):
 def test_sums_and_their_gradients_worked_by_hand(looped):
     table = torch.tensor([[2.0, 4.0], [6.0, 0.0]])
     weights = torch.tensor([[0.25], [0.75], [1.0]])
-    sums = IncomingSums.of(table, weights, looped)
-    assert sums.sums.tolist() == [[5.0, 1.0], [6.0, 0.0]]
+    sums = incoming_sums(table, weights, looped)
+    assert sums[0].tolist() == [[5.0, 1.0], [6.0, 0.0]]
     # The gradient of node 0's sum is (1, 0): of its weights 2 and 6, so of its logits w (g - sum w g), where the sum is
     # 0.25 * 2 + 0.75 * 6 = 5. Node 1 has one edge, whose weight is 1 whatever the logit.
     out_gradient = torch.tensor([[1.0, 0.0], [10.0, 10.0]])
