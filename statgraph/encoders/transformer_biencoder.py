@@ -45,21 +45,20 @@ class TransformerBiEncoder(BiEncoder):
         self.backbone = question.backbone
         self.config = config
         self.tokenizer = question.tokenizer
-        self._towers = question, article
         model = question.model
         self.width = model.config.hidden_size
         self.similarity = similarity_of(config.similarity)
         self._max_question_tokens = most_tokens(question.tokenizer, model)
         self.frozen = config.train in ("none", "head")
-        if self.frozen:
-            self._frozen_model = [model]  # in a list, so that it is no part of the module's state
-        else:
+        if not self.frozen:
             self.query_model = model
             if config.train != "full":
                 for each in {id(m): m for m in (model, article.model)}.values():
                     freeze_lower(each, int(config.train.removeprefix("last-")))
             own = article.model is not model or config.shared
             self.article_model = article.model if own else _second(model)
+            article = replace(article, model=self.article_model)
+        self._towers = question, article  # whose models, where they are frozen, are no part of the module's state
         self.query_projection = _identity(self.width)
         self.article_projection = self.query_projection if config.shared else _identity(self.width)
         self.chunk_encoder = ChunkEncoder(
@@ -90,11 +89,11 @@ class TransformerBiEncoder(BiEncoder):
         return self._inputs(tower, chunks, counted(progress, "embedding articles"))
 
     def questions(self, inputs: ChunkVectors | ChunkTokens) -> torch.Tensor:
-        vectors = self._chunk_vectors(inputs, self._towers[0], "query_model")
+        vectors = self._chunk_vectors(inputs, self._towers[0])
         return self.similarity.finished(self.query_projection(vectors))
 
     def articles(self, inputs: ChunkVectors | ChunkTokens) -> torch.Tensor:
-        chunks = self._chunk_vectors(inputs, self._towers[1], "article_model")
+        chunks = self._chunk_vectors(inputs, self._towers[1])
         vectors = self.chunk_encoder(chunks, inputs.offsets)
         return self.similarity.finished(self.article_projection(vectors))
 
@@ -114,11 +113,10 @@ class TransformerBiEncoder(BiEncoder):
         is its prompt."""
         from sentence_transformers.sentence_transformer.modules import Normalize
 
-        model = self._frozen_model[0] if self.frozen else self.query_model
         projection = self.query_projection
         dense = dense_module(*self.similarity.query_projection(projection.weight.detach(), projection.bias.detach()))
         save_transformer(
-            copy.deepcopy(model).float().cpu(),
+            copy.deepcopy(self._towers[0].model).float().cpu(),
             self.tokenizer,
             folder,
             max_tokens=self._max_question_tokens,
@@ -151,13 +149,12 @@ class TransformerBiEncoder(BiEncoder):
         vectors = embedded_chunks(rounded, chunks.chunk_ids, cache=cache, progress=progress)
         return ChunkVectors(torch.from_numpy(vectors).float(), chunks.offsets)
 
-    def _chunk_vectors(self, inputs: ChunkVectors | ChunkTokens, tower: Tower, model_name: str) -> torch.Tensor:
+    def _chunk_vectors(self, inputs: ChunkVectors | ChunkTokens, tower: Tower) -> torch.Tensor:
         if isinstance(inputs, ChunkVectors):
             return inputs.vectors
-        model = getattr(self, model_name)
 
         def encode(tokens: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-            hidden = model(input_ids=tokens, attention_mask=mask).last_hidden_state
+            hidden = tower.model(input_ids=tokens, attention_mask=mask).last_hidden_state
             return pooled(hidden.float(), mask, tower.backbone.pooling)
 
         return in_slices(encode, inputs, self._slice_tokens)

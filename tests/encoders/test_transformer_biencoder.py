@@ -52,7 +52,7 @@ def shaken(pair: TransformerBiEncoder) -> TransformerBiEncoder:
 
 
 def zero_shot(pair: TransformerBiEncoder, tiny_folder, prefix: str, text: str) -> torch.Tensor:
-    model = pair._frozen_model[0]
+    model = pair._towers[0].model
     ids = pair.tokenizer(prefix + text, return_tensors="pt")["input_ids"]
     with torch.no_grad():
         mean = model(input_ids=ids).last_hidden_state[0].mean(dim=0)
@@ -151,7 +151,7 @@ def test_a_pruned_vocabulary_changes_no_vector(build, tmp_path, train):
         build(train=train),
         build([*QUESTIONS, *ARTICLES, "query: passage:"], train=train, prune_vocabulary=True),
     )
-    model = pruned._frozen_model[0] if train == "head" else pruned.query_model
+    model = pruned._towers[0].model
 
     assert len(pruned.tokenizer) == model.config.vocab_size < len(whole.tokenizer) == 53
     for found, wanted in zip(vectors_of(pruned), vectors_of(whole), strict=True):
