@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-_BATCH = 4096
+_BATCH = 1024
 _WORD_START = "▁"  # a piece of its own in a Unigram vocabulary
 
 
@@ -32,7 +32,9 @@ def used_piece_ids(tokenizer: Tokenizer, texts: Sequence[str]) -> np.ndarray:
     The single characters, and the mark of a word's beginning, let words that no text holds be spelt out in place of
     becoming unknown.
     """
-    used = set[int]().union(*token_ids(tokenizer, texts))
+    used: set[int] = set()
+    for text_ids in token_ids(tokenizer, texts):
+        used.update(text_ids)
     characters = {_WORD_START}.union(*texts)
     singles = map(tokenizer.token_to_id, characters | {character.lower() for character in characters})
     used.update(piece_id for piece_id in singles if piece_id is not None)
