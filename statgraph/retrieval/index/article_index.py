@@ -19,12 +19,15 @@ from statgraph.retrieval.index.ivf_pq_index import IvfPqIndex, chosen_index
 from statgraph.retrieval.index.vectors import (
     INDEX_FILE,
     REMEDY,
+    TILE_ROWS,
     all_unit_length,
     check_ids,
     check_vectors,
     existing,
     float32_tiles,
+    inner_products,
 )
+from statgraph.retrieval.lexical.bm25 import best_rows
 
 IDS_FILE = "ids.json"
 UNIT_METRIC, METRIC = "inner product of unit vectors", "inner product"
@@ -33,6 +36,10 @@ KINDS: Mapping[str, type[FlatIndex] | type[IvfPqIndex]] = {FlatIndex.kind: FlatI
 
 class ArticleIndex:
     """Search by inner product, made by `build` or `load`: exact if its kind is flat.
+
+    A kind finds candidates (`candidates`, at least as many as are asked for) and holds the vectors (`vectors`, `take`);
+    the candidates are ranked here, each by the product with its own vector. `reads_all`: whether a search reads all
+    vectors, so that loading can check them.
 
     Attributes:
         article_ids: the id of each article row.
@@ -94,17 +101,17 @@ class ArticleIndex:
                 f"{folder / artifacts.MANIFEST}: kind '{kind}' is not supported by this version, which has "
                 f"{', '.join(KINDS)}; {REMEDY}"
             )
-        index = KINDS[kind].read(folder, manifest, device=device)
+        index = cls(KINDS[kind].read(folder, manifest, device=device), article_ids)
         if (manifest.get("articles"), manifest.get("width")) != (len(index), index.width):
             raise RunError(
                 f"{folder / INDEX_FILE}: {len(index)} vectors of width {index.width}, but {artifacts.MANIFEST} has "
                 f"{manifest.get('articles')} of width {manifest.get('width')}; {REMEDY}"
             )
-        if index.reads_all:
+        if index._index.reads_all:
             check_vectors(str(folder), index.tiles(), article_ids, unit_length=manifest.get("metric") != METRIC)
         else:  # number, width and precision were checked
             check_ids(str(folder), len(index), article_ids)
-        return cls(index, article_ids)
+        return index
 
     def save(self, folder: Path) -> None:
         """Write the index to a folder, whole or not at all: what its kind writes, `ids.json`, `manifest.json`."""
@@ -153,7 +160,8 @@ class ArticleIndex:
 
     def tiles(self) -> Iterator[tuple[int, np.ndarray]]:
         """Yield (first row, vectors (rows, width) float32) of all articles, a part at a time."""
-        return self._index.tiles()
+        for start in range(0, len(self), TILE_ROWS):
+            yield start, self._index.take(np.arange(start, min(start + TILE_ROWS, len(self))))
 
     def search(self, queries: np.ndarray, k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
         """Return the best `k` articles for each query, or all if fewer, best first, ties by row.
@@ -186,11 +194,23 @@ class ArticleIndex:
         k = min(k, len(self) if allowed is None else len(allowed))
         if not k or not len(queries):
             return [Ranked(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)) for _ in queries]
-        return self._index.search(queries, k, allowed)
+        candidates = self._index.candidates(queries, k, allowed)
+        return [self._best_of(query, np.sort(rows), k) for query, rows in zip(queries, candidates, strict=True)]
+
+    def _best_of(self, query: np.ndarray, rows: np.ndarray, k: int) -> Ranked:
+        """Return the best `k` of some rows, which ascend, best first, ties by row."""
+        scores = self.scores(query, rows)
+        best = best_rows(scores, k)
+        return Ranked(rows[best], scores[best])
 
     def scores(self, query: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return the scores that `search` gives a query (width,) and some articles, (rows,) float32."""
-        return self._index.scores(query, rows)
+        """Return the scores that `search` gives a query (width,) and some articles, (rows,) float32; RunError if a
+        vector, which may be on disk, is not finite."""
+        products = np.empty(len(rows), dtype=np.float32)
+        for start in range(0, len(rows), TILE_ROWS):
+            some = slice(start, start + TILE_ROWS)
+            products[some] = inner_products(self._index.take(rows[some]), query)
+        return products
 
 
 def read_article_ids(folder: Path) -> list[str]:

@@ -13,8 +13,7 @@ import numpy as np
 from statgraph.config import IndexConfig
 from statgraph.device import pick_device, surely_cpu
 from statgraph.law.allowed_rows import AllowedRows
-from statgraph.law.query import Ranked
-from statgraph.retrieval.index.vectors import INDEX_FILE, TILE_ROWS, VectorIndex, float32_tiles, read_faiss
+from statgraph.retrieval.index.vectors import INDEX_FILE, float32_tiles, read_faiss, selector_of
 
 if TYPE_CHECKING:
     import faiss
@@ -22,25 +21,24 @@ if TYPE_CHECKING:
 
 # Candidates beyond `k`: rounding, and ties at the cut, are decided among them by exact scores and rows.
 _MARGIN = 32
-_GPU_DEPTH = 2048  # the deepest ranking that FAISS's GPU kernels select
 _FEW_QUERIES = 16  # up to which one thread is faster, beside those of torch or ONNX Runtime that encoded them
 _TILE_SCORES = 1 << 28  # float32 scores of queries against all articles on the GPU: 1 GiB
 
 
-class FlatIndex(VectorIndex):
-    """Exact search by inner product: a `faiss.IndexFlatIP`, on the GPU where a GPU build of FAISS sees one; where only
-    torch does, a product and `topk` there.
+class FlatIndex:
+    """A `faiss.IndexFlatIP`, whose vectors are mapped from its file if it was read; where torch sees a GPU, a product
+    and `topk` there.
 
-    Vectors read from a folder are mapped from its file.
+    Of more than 32 articles with one score at the cut of a ranking, any may be candidates.
     """
 
     kind = "flat"
     reads_all = True
     precision = "float32"
+    config = IndexConfig(kind="flat")
 
     def __init__(self, flat: faiss.IndexFlatIP, device: str):
         self.width = flat.d
-        self.config = IndexConfig(kind=self.kind)
         self._flat = flat
         self._device = device
 
@@ -56,11 +54,7 @@ class FlatIndex(VectorIndex):
 
     @classmethod
     def read(cls, folder: Path, manifest: Mapping[str, object], *, device: str) -> FlatIndex:
-        """Return the index that `write` left in a folder.
-
-        Raises:
-            RunError: if the file is missing or damaged.
-        """
+        """Return the index that `write` left in a folder; RunError if the file is missing or damaged."""
         import faiss
 
         return cls(read_faiss(folder, faiss.IndexFlatIP, mapped=True), device)
@@ -81,47 +75,22 @@ class FlatIndex(VectorIndex):
         vectors: np.ndarray = self._flat.reconstruct_n(0, len(self))
         return vectors
 
-    def tiles(self) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield (first row, vectors (rows, width) float32) of all articles, a part at a time."""
-        for start in range(0, len(self), TILE_ROWS):
-            yield start, self._flat.reconstruct_n(start, min(TILE_ROWS, len(self) - start))
-
     def take(self, rows: np.ndarray) -> np.ndarray:
         """Return the vectors of some rows, (rows, width) float32."""
         vectors: np.ndarray = self._flat.reconstruct_batch(rows)
         return vectors
 
-    def search(self, queries: np.ndarray, k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
-        """Return the best `k` articles of each query (queries, width), best first, ties by row.
-
-        Of more than 32 articles with one score at the cut, any may be returned.
-        """
+    def candidates(self, queries: np.ndarray, k: int, allowed: AllowedRows | None) -> np.ndarray:
+        """Return the rows of a few articles more than the best `k` of each query, (queries, depth) int64."""
         depth = min(k + _MARGIN, len(self) if allowed is None else len(allowed))
-        if self._faiss_on_gpu is not None and allowed is None and depth <= _GPU_DEPTH:
-            candidates = self._faiss_on_gpu.search(queries, depth)[1]
-        elif self._on_gpu is not None:
-            candidates = _topk(self._on_gpu, queries, depth, allowed)
-        else:
-            import faiss
-
-            selection = None
-            if allowed is not None:
-                bitmap = np.packbits(allowed.mask, bitorder="little")
-                selector = faiss.IDSelectorBitmap(bitmap)  # type: ignore[call-arg, arg-type]  # FAISS's stubs lack it
-                selection = faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]
-            with _multiplying(len(queries)):
-                candidates = self._flat.search(queries, depth, params=selection)[1]
-        return [self.best_of(*pair, k) for pair in zip(queries, candidates, strict=True)]
-
-    @cached_property
-    def _faiss_on_gpu(self) -> faiss.Index | None:
-        """Return FAISS's copy of the index on the first GPU, or None where FAISS has no GPU or the CPU is asked for."""
+        if self._on_gpu is not None:
+            return _topk(self._on_gpu, queries, depth, allowed)
         import faiss
 
-        if self._device == "cpu" or not faiss.get_num_gpus():  # 0 of a CPU build
-            return None
-        self._resources = faiss.StandardGpuResources()  # must outlive the index that uses it
-        return faiss.index_cpu_to_gpu(self._resources, 0, self._flat)
+        selection = faiss.SearchParameters(sel=selector_of(allowed))  # type: ignore[call-arg]
+        with _multiplying(len(queries)):
+            rows: np.ndarray = self._flat.search(queries, depth, params=selection)[1]
+        return rows
 
     @cached_property
     def _on_gpu(self) -> torch.Tensor | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,16 +13,15 @@ from statgraph import artifacts
 from statgraph.config import IndexConfig, IvfPqConfig
 from statgraph.errors import RunError, UsageError, marked, option
 from statgraph.law.allowed_rows import AllowedRows
-from statgraph.law.query import Ranked
 from statgraph.retrieval.index.vectors import (
     INDEX_FILE,
     REMEDY,
     TILE_ROWS,
-    VectorIndex,
     existing,
     float32_tiles,
     forget_pages,
     read_faiss,
+    selector_of,
 )
 from statgraph.settings import check_settings, overlaid
 
@@ -43,7 +42,7 @@ _MIN_PROBES = 64
 _PROBED_SHARE = 8  # one list in so many
 
 
-class IvfPqIndex(VectorIndex):
+class IvfPqIndex:
     """Approximate search in a `faiss.IndexIVFPQFastScan`, on the CPU (Jégou et al., 2011; André et al., 2015).
 
     A search reads the lists whose centres are nearest to the query, takes the candidates whose codes score best, and
@@ -119,10 +118,6 @@ class IvfPqIndex(VectorIndex):
     def __len__(self) -> int:
         return int(self._codes.ntotal)
 
-    def tiles(self) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield (first row, vectors (rows, width) float32) of all articles, a part at a time."""
-        return float32_tiles(self.vectors)
-
     def take(self, rows: np.ndarray) -> np.ndarray:
         """Return the vectors of some rows, (rows, width) float32."""
         vectors: np.ndarray = self.vectors[rows].astype(np.float32, copy=False)
@@ -130,37 +125,24 @@ class IvfPqIndex(VectorIndex):
             forget_pages(self.vectors)
         return vectors
 
-    def search(self, queries: np.ndarray, k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
-        """Return the best `k` candidates of each query (queries, width), best first, ties by row.
+    def candidates(self, queries: np.ndarray, k: int, allowed: AllowedRows | None) -> Sequence[np.ndarray]:
+        """Return the rows of each query (queries, width) that are to be compared with it: the best codes in the nearest
+        lists, of few allowed articles and where the lists hold too few all.
 
-        Few allowed rows are compared one by one; of more, the number of lists read grows as the rows become fewer.
-
-        Raises:
-            RunError: if a vector on disk is damaged.
+        The number of lists read grows as the allowed rows become fewer.
         """
+        import faiss
+
         depth = max(self.config.ivf_pq.rerank, CANDIDATES_PER_HIT * k)
         rows = np.arange(len(self)) if allowed is None else allowed.rows
         if len(rows) <= (depth if allowed is None else max(depth, MAX_COMPARED)):
-            return [self.best_of(query, rows, k) for query in queries]
-        candidates = self._candidates(queries, depth, allowed)  # (queries, depth)
-        ranked = []
-        for query, own in zip(queries, candidates, strict=True):
-            own = own[own >= 0]
-            ranked.append(self.best_of(query, own if len(own) >= k else rows, k))
-        return ranked
-
-    def _candidates(self, queries: np.ndarray, depth: int, allowed: AllowedRows | None) -> np.ndarray:
-        """Return the rows of the best codes in the nearest lists, (queries, depth) int64; -1 where there are fewer."""
-        import faiss
-
-        probes, selector = self.config.ivf_pq.probes, None
-        if allowed is not None:  # meet as many of the allowed articles as `probes` lists hold of all
-            probes = min(self._codes.nlist, -(-probes * len(self) // len(allowed)))
-            bitmap = np.packbits(allowed.mask, bitorder="little")
-            selector = faiss.IDSelectorBitmap(bitmap)  # type: ignore[call-arg, arg-type]
-        parameters = faiss.SearchParametersIVF(nprobe=probes, sel=selector)  # type: ignore[call-arg]
-        rows: np.ndarray = self._codes.search(_padded(queries, self._codes.d), depth, params=parameters)[1]
-        return rows
+            return [rows] * len(queries)
+        # Meet as many of the allowed articles as `probes` lists hold of all.
+        probes = min(self._codes.nlist, -(-self.config.ivf_pq.probes * len(self) // len(rows)))
+        parameters = faiss.SearchParametersIVF(nprobe=probes, sel=selector_of(allowed))  # type: ignore[call-arg]
+        found = self._codes.search(_padded(queries, self._codes.d), depth, params=parameters)[1]  # (queries, depth)
+        candidates = (own[own >= 0] for own in found)  # -1 where there are fewer
+        return [own if len(own) >= k else rows for own in candidates]
 
 
 def _padded(vectors: np.ndarray, width: int) -> np.ndarray:

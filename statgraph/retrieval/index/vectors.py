@@ -1,20 +1,17 @@
-"""Article vectors: read tile by tile, checked, compared exactly; what each kind of index shares."""
+"""Article vectors: read tile by tile, checked, compared exactly; FAISS's files and selections."""
 
 from __future__ import annotations
 
 import mmap
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from statgraph.config import IndexConfig
 from statgraph.errors import RETRAIN, RunError
-from statgraph.law.query import Ranked
-from statgraph.retrieval.lexical.bm25 import best_rows
+from statgraph.law.allowed_rows import AllowedRows
 
 if TYPE_CHECKING:
     import faiss
@@ -26,51 +23,6 @@ REMEDY = "build the index again with 'statgraph train'"
 
 FaissIndex = TypeVar("FaissIndex", bound="faiss.Index")
 Tiles = Iterable[tuple[int, np.ndarray]]  # (first row, vectors (rows, width) float32), one after another
-
-
-class VectorIndex(ABC):
-    """Holds article vectors and searches them by inner product.
-
-    Each kind defines `build`, `read`, `write` (which returns entries for the manifest), `search` (whose `k` is at most
-    the number of allowed rows), `tiles`, `take` and `vectors`, (articles, width) float32 or float16: a copy, or a
-    mapped file.
-
-    Attributes:
-        kind: its name in `IndexConfig.kind`.
-        reads_all: whether a search reads all vectors, so that loading an index can check them.
-        width: components of a vector.
-        precision: of the vectors that it holds.
-        config: its settings.
-    """
-
-    kind: ClassVar[str]
-    reads_all: ClassVar[bool]
-    width: int
-    precision: str
-    config: IndexConfig
-
-    @abstractmethod
-    def take(self, rows: np.ndarray) -> np.ndarray:
-        """Return the vectors of some rows, (rows, width) float32."""
-
-    def scores(self, query: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return a query's (width,) inner products with the vectors of some rows, (rows,) float32.
-
-        Raises:
-            RunError: if a vector, which may be on disk, is not finite.
-        """
-        products = np.empty(len(rows), dtype=np.float32)
-        for start in range(0, len(rows), TILE_ROWS):
-            some = slice(start, start + TILE_ROWS)
-            products[some] = inner_products(self.take(rows[some]), query)
-        return products
-
-    def best_of(self, query: np.ndarray, rows: np.ndarray, k: int) -> Ranked:
-        """Return the best `k` of some rows in any order, or all if there are fewer; best first, ties by row."""
-        rows = np.sort(rows)
-        scores = self.scores(query, rows)
-        best = best_rows(scores, k)
-        return Ranked(rows[best], scores[best])
 
 
 def float32_tiles(vectors: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
@@ -170,6 +122,15 @@ def read_faiss(folder: Path, kind: type[FaissIndex], *, mapped: bool = False) ->
             f"{REMEDY}"
         )
     return index
+
+
+def selector_of(allowed: AllowedRows | None) -> faiss.IDSelector | None:
+    """Return what limits a search of FAISS's to the allowed rows, None for all."""
+    import faiss
+
+    if allowed is None:
+        return None
+    return faiss.IDSelectorBitmap(np.packbits(allowed.mask, bitorder="little"))  # type: ignore[call-arg, arg-type]
 
 
 def existing(path: Path) -> Path:
