@@ -104,10 +104,11 @@ class SystemKind:
         """Return the split whose questions a run's ranker has learnt from; None where it has learnt from none."""
         return None
 
-    def update(self, update: Any) -> Any:
-        """Return the plan that brings a run to a new version of its law (`statgraph.systems.updating.update.Plan`);
+    def update(self, update: Any, updated: Any) -> Any:
+        """Bring a run to a new version of its law, as a `statgraph.systems.updating.update.Update` says, and return the
+        counts of what there was to do: write what is renewed to `updated`, the new run, or nothing where it is None;
         RunError if the run cannot be updated."""
-        return load(self.updates)(update)
+        return load(self.updates)(update, updated)
 
 
 def kind_of(config: RunConfig) -> SystemKind:

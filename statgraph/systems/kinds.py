@@ -41,7 +41,7 @@ class Bm25(SystemKind):
     settings = ("encoder", "augment", "bm25")
     trainer = "statgraph.systems.pipeline:train_lexical"
     explains = "statgraph.retrieval.search.explaining:Explainer"
-    updates = "statgraph.systems.updating.update:LexicalPlan"
+    updates = "statgraph.systems.updating.update:update_lexical"
 
     def resolved(self, config: RunConfig, settings: Sequence[str]) -> RunConfig:
         return replace(config, encoder=decided(config))
@@ -81,7 +81,7 @@ class Dense(SystemKind):
     trainer = "statgraph.systems.dense:train_dense"
     rehearsal = "statgraph.systems.dense:rehearsed"
     explains = "statgraph.retrieval.search.explaining:DenseExplainer"
-    updates = "statgraph.systems.updating.update:DensePlan"
+    updates = "statgraph.systems.updating.update:update_dense"
     has_encoder = True
     is_shared = True
     no_member = ""
@@ -147,7 +147,7 @@ class Student(Dense):
     is_shared = False  # a cached run would not say whose student it is
     no_member = "learns from an ensemble and is none of its members; leave it out"
 
-    def update(self, update: Update) -> NoReturn:
+    def update(self, update: Update, updated: RunFolder | None) -> NoReturn:
         raise RunError(
             f"{update.run.folder}: distilled from {update.run.teacher}, and has no encoder of articles; update that "
             "run, and distil it again with 'statgraph train --teacher'"
@@ -164,7 +164,7 @@ class Ensemble(SystemKind):
     settings = ("bm25", "ensemble", "ranker")  # the others are its members'
     trainer = "statgraph.systems.ensemble:train_ensemble"
     explains = "statgraph.retrieval.search.explaining:EnsembleExplainer"
-    updates = "statgraph.systems.updating.update:EnsemblePlan"
+    updates = "statgraph.systems.updating.update:update_ensemble"
     has_members = True
 
     def resolved(self, config: RunConfig, settings: Sequence[str]) -> RunConfig:

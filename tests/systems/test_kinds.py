@@ -13,7 +13,7 @@ from statgraph.runs.kind import SystemKind, kind_of
 from statgraph.runs.parts import Part
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config, system_names
-from statgraph.systems.updating.update import Plan, update_run
+from statgraph.systems.updating.update import UpdateCounts, update_run
 
 ORDER = Part("order.npy", renewed=True, published=True)
 
@@ -32,8 +32,10 @@ class Alphabetical(SystemKind):
     def explainer(self, run, ranker, articles):
         return None
 
-    def update(self, update):
-        return _NewOrder(update)
+    def update(self, update, updated):
+        if updated is not None:
+            _write_order(updated.folder, update.corpus)
+        return UpdateCounts()
 
 
 class _Ordered:
@@ -44,11 +46,6 @@ class _Ordered:
 
     def rank(self, questions, k, allowed=None):
         return [Ranked(self._order[:k], np.arange(k, 0, -1, dtype=np.float32))] * len(questions)
-
-
-class _NewOrder(Plan):
-    def write(self, updated):
-        _write_order(updated.folder, self._update.corpus)
 
 
 def _write_order(folder, corpus):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -64,23 +65,23 @@ def article_changes(
     after = {article.article_id for article in new}
     kept = [(article, *before[article.article_id]) for article in new if article.article_id in before]
     in_place = _longest_ascent([row for _, row, _ in kept])
-    differs: Mapping[str, Callable[[int, Article, int, StoredArticle], bool]] = {
-        "text": lambda at, now, row, then: now.text != then.text,
-        "path": lambda at, now, row, then: now.path != then.path,
-        "title": lambda at, now, row, then: now.title != then.title,
-        "rubric": lambda at, now, row, then: now.rubric != then.rubric,
-        "place": lambda at, now, row, then: at not in in_place,
-        "dates": lambda at, now, row, then: (
-            days_in_force(now.metadata) != (undated if old_days is None else tuple(old_days[row].tolist()))
-        ),
-    }
+    amended: dict[str, list[str]] = {part: [] for part in PARTS}
+    for place, (now, row, then) in enumerate(kept):
+        days = undated if old_days is None else tuple(old_days[row].tolist())
+        differs = (
+            now.text != then.text,
+            now.path != then.path,
+            now.title != then.title,
+            now.rubric != then.rubric,
+            place not in in_place,
+            days_in_force(now.metadata) != days,
+        )
+        for part in compress(PARTS, differs):
+            amended[part].append(now.article_id)
     return ArticleChanges(
         added=tuple(article.article_id for article in new if article.article_id not in before),
         repealed=tuple(article_id for article_id in before if article_id not in after),
-        amended={
-            part: tuple(now.article_id for at, (now, row, then) in enumerate(kept) if differs[part](at, now, row, then))
-            for part in PARTS
-        },
+        amended={part: tuple(ids) for part, ids in amended.items()},
         n_kept=len(kept),
     )
 

@@ -152,51 +152,23 @@ def update_run(
     same = opened.corpus.content_hash == corpus.content_hash and not changes.amended["dates"]
     same = same and corpus.synonyms in ("", saved_text(opened.synonyms))
     written = not dry_run and (out is not None or full or not same)
-    plan = opened.kind.update(Update(opened, corpus, old, texts, clock, full=full, dry_run=not written))
-    if written:
-        _write(opened, corpus, changes, plan, out, clock)
+    update = Update(opened, corpus, old, texts, clock, full)
+    counts = _written(update, changes, out) if written else opened.kind.update(update, None)
     return UpdateSummary(
         run=target,
         changes=changes,
         articles=len(corpus.articles),
-        **vars(plan.counts),
+        **vars(counts),
         steps=tuple(clock.steps),
         seconds=time.perf_counter() - start,
         written=written,
     )
 
 
-def _write(
-    run: RunFolder, corpus: Corpus, changes: ArticleChanges, plan: Plan, out: Path | None, clock: StepClock
-) -> None:
-    """Write the updated run in place of the run, or to `out`."""
-    versions = {"from": run.corpus.content_hash, "to": corpus.content_hash}
-    entry = versions | {"articles": changes.counts(), **plan.entry, "statgraph": __version__}
-    renewed = [part.name for part in run.kind.parts if part.renewed]
-    with changed_run(run.folder, out, without=renewed) as folder:
-        if RunFolder.read(run.folder).to_dict() != run.to_dict():  # before it was held
-            raise RunError(f"{run.folder}: another process has changed it meanwhile; run the command again")
-        updated = replace(
-            run,
-            folder=folder,
-            corpus=CorpusFacts.of(corpus),
-            data=corpus_entry(corpus),
-            updates=(*run.updates, entry),
-        )
-        with clock.step("articles"):
-            write_article_store(corpus.articles, folder)
-            write_synonyms(corpus.synonyms, updated.synonyms)
-            if run.kind.has_members:
-                write_training_texts(corpus, folder)
-        plan.write(updated)
-        write_model_cards(updated, None)
-        updated.write()
-
-
 @dataclass(frozen=True)
 class Update:
-    """A run that is brought to a new version of its corpus: `old` are its articles by row; the rest as in `update_run`,
-    `dry_run` also where there is nothing to write."""
+    """A run that is brought to a new version of its corpus: `old` are its articles by row; the rest as in
+    `update_run`."""
 
     run: RunFolder
     corpus: Corpus
@@ -204,133 +176,118 @@ class Update:
     texts: TextVectors
     clock: StepClock
     full: bool = False
-    dry_run: bool = False
 
 
-class Plan:
-    """What an update of one kind of run does beside its articles; its counts are whole once it is written."""
-
-    counts = UpdateCounts()
-
-    def __init__(self, update: Update):
-        self._update = update
-
-    @property
-    def entry(self) -> dict[str, object]:
-        """Return what the manifest says of it."""
-        return {"embedded": self.counts.embedded, "recomputed": self.counts.recomputed}
-
-    def write(self, updated: RunFolder) -> None:
-        """Write the parts that are renewed, of a run whose articles are those of the new version."""
-        raise NotImplementedError
-
-
-class LexicalPlan(Plan):
-    """BM25: the index is made again, of the synthetic questions about articles that are left."""
-
-    def __init__(self, update: Update):
-        super().__init__(update)
-        update.texts.check()
-
-    def write(self, updated: RunFolder) -> None:
-        run, corpus = self._update.run, self._update.corpus
-        with self._update.clock.step("BM25 index"):
-            if run.synthetic.is_file():
-                file, rows = synthetic_of_run(run.synthetic), corpus.article_rows
-                kept = [question for question in file.questions if any(key in rows for key in question.article_ids)]
-                if not kept and run.config.bm25.expansion:
-                    raise RunError(
-                        f"{run.synthetic}: no question asks about an article that is left, and articles are expanded "
-                        "by them; train again"
-                    )
-                if kept:
-                    write_synthetic(updated.synthetic, [question.only(rows) for question in kept], file.manifest)
-            write_lexical_index(updated, corpus.articles)
-
-
-class DensePlan(Plan):
-    """One encoder: changed texts are embedded, and the vectors that a change reaches through the graph computed."""
-
-    def __init__(self, update: Update):
-        super().__init__(update)
-        run, corpus = update.run, update.corpus
-        update.texts.check(run)
-        with update.clock.step("graph and what it reaches" if run.has_graph else "what has changed"):
-            self._index = ArticleIndex.load(run.index, device="cpu")
-            if list(self._index.article_ids) != [article.article_id for article in update.old]:
-                raise damaged_run(f"{run.folder}: its index and its articles differ")
-            if run.has_graph:
-                self._vectors = plan_with_graph(load_graph_run(run), corpus, full=update.full)
-            else:
-                encoder = run.config.encoder
-                texts = article_texts(update.old, heading_path=encoder.heading_path)
-                self._vectors = plan_without_graph(texts, self._index, corpus, encoder, full=update.full)
-        headings = citations = None
-        then, now = self._vectors.graph_run, self._vectors
-        if now.graph is not None and then is not None:
-            headings = _difference(then.graph.headings, now.graph.headings)
-            citations = _difference(_citations(then.inputs.questions), _citations(now.questions))
-        n_unknown, n_stale = len(self._vectors.unknown), int(self._vectors.stale.sum())
-        self.counts = UpdateCounts(headings, citations, embedded=n_unknown, recomputed=n_stale)
-
-    def write(self, updated: RunFolder) -> None:
-        update, config = self._update, self._update.run.config.encoder
-
-        def encode(unknown: Sequence[str]) -> np.ndarray:
-            with update.clock.step("embedding"):
-                vectors, taken = update.texts.of(unknown, update.run)
-            self.counts = replace(self.counts, taken=taken)
-            return vectors
-
-        with update.clock.step("vectors, embedding included"):
-            vectors, inputs = carried_out(self._vectors, self._index.vectors, encode)
-        with update.clock.step("index"):
-            ids = [article.article_id for article in update.corpus.articles]
-            unit_length = similarity_of(config.similarity).unit_length
-            self._index.renewed(vectors, ids, unit_length=unit_length).save(updated.index)
-            if inputs is not None:
-                write_graph_inputs(inputs, updated.graph_inputs)
-
-
-class EnsemblePlan(Plan):
-    """The members are updated, and what stands beside them made again. The weights stay."""
-
-    def __init__(self, update: Update):
-        super().__init__(update)
-        folders = member_folders(update.run).values()
-        members = [RunFolder.read(folder) for folder in folders]
-        for member in members:
-            if member.has_graph:
-                check_layers_of(member)
-        update.texts.check(*members)
-        if update.dry_run:
-            self._count([self._updated(folder, dry_run=True) for folder in folders])
-
-    @property
-    def entry(self) -> dict[str, object]:
-        return {}  # the members' manifests count
-
-    def _updated(self, folder: Path, *, dry_run: bool = False) -> UpdateSummary:
-        update = self._update
-        texts = update.texts.only_of(RunFolder.read(folder))
-        return update_run(folder, update.corpus, full=update.full, dry_run=dry_run, texts=texts)
-
-    def _count(self, members: Sequence[UpdateSummary]) -> None:
-        first = {
-            name: next((getattr(member, name) for member in members if getattr(member, name)), None)
-            for name in ("headings", "citations")
+def _written(update: Update, changes: ArticleChanges, out: Path | None) -> UpdateCounts:
+    """Write the updated run in place of the run, or to `out`."""
+    run, corpus, clock = update.run, update.corpus, update.clock
+    renewed = [part.name for part in run.kind.parts if part.renewed]
+    with changed_run(run.folder, out, without=renewed) as folder:
+        if RunFolder.read(run.folder).to_dict() != run.to_dict():  # before it was held
+            raise RunError(f"{run.folder}: another process has changed it meanwhile; run the command again")
+        updated = replace(run, folder=folder, corpus=CorpusFacts.of(corpus), data=corpus_entry(corpus))
+        with clock.step("articles"):
+            write_article_store(corpus.articles, folder)
+            write_synonyms(corpus.synonyms, updated.synonyms)
+            if run.kind.has_members:
+                write_training_texts(corpus, folder)
+        counts = run.kind.update(update, updated)
+        entry = {
+            "from": run.corpus.content_hash,
+            "to": corpus.content_hash,
+            "articles": changes.counts(),
+            "embedded": counts.embedded,
+            "recomputed": counts.recomputed,
+            "statgraph": __version__,
         }
-        total = {name: sum(getattr(member, name) for member in members) for name in ("embedded", "taken", "recomputed")}
-        self.counts = UpdateCounts(first["headings"], first["citations"], **total)
+        updated = replace(updated, updates=(*run.updates, entry))
+        write_model_cards(updated, None)
+        updated.write()
+    return counts
 
-    def write(self, updated: RunFolder) -> None:
-        members = []
-        for name, folder in member_folders(updated).items():
-            with self._update.clock.step(f"member {name}"):
-                members.append(self._updated(folder))
-        self._count(members)
-        write_parts(updated, self._update.corpus, self._update.clock, progress=self._update.texts.progress)
-        copy_ranker(self._update.run, updated)
+
+# What an update of one kind of run does beside its articles. `updated` is the new run, whose articles are written
+# already: what is renewed is added there. None leaves it at the counts.
+
+
+def update_lexical(update: Update, updated: RunFolder | None) -> UpdateCounts:
+    """Make the index of BM25 again, of the synthetic questions about articles that are left."""
+    update.texts.check()
+    run, corpus = update.run, update.corpus
+    if updated is None:
+        return UpdateCounts()
+    with update.clock.step("BM25 index"):
+        if run.synthetic.is_file():
+            file, rows = synthetic_of_run(run.synthetic), corpus.article_rows
+            kept = [question for question in file.questions if any(key in rows for key in question.article_ids)]
+            if not kept and run.config.bm25.expansion:
+                raise RunError(
+                    f"{run.synthetic}: no question asks about an article that is left, and articles are expanded "
+                    "by them; train again"
+                )
+            if kept:
+                write_synthetic(updated.synthetic, [question.only(rows) for question in kept], file.manifest)
+        write_lexical_index(updated, corpus.articles)
+    return UpdateCounts()
+
+
+def update_dense(update: Update, updated: RunFolder | None) -> UpdateCounts:
+    """Embed changed texts, and compute the vectors that a change reaches through the graph."""
+    run, corpus, config, clock = update.run, update.corpus, update.run.config.encoder, update.clock
+    update.texts.check(run)
+    with clock.step("graph and what it reaches" if run.has_graph else "what has changed"):
+        index = ArticleIndex.load(run.index, device="cpu")
+        if list(index.article_ids) != [article.article_id for article in update.old]:
+            raise damaged_run(f"{run.folder}: its index and its articles differ")
+        if run.has_graph:
+            plan = plan_with_graph(load_graph_run(run), corpus, full=update.full)
+        else:
+            texts = article_texts(update.old, heading_path=config.heading_path)
+            plan = plan_without_graph(texts, index, corpus, config, full=update.full)
+    counts = UpdateCounts(embedded=len(plan.unknown), recomputed=int(plan.stale.sum()))
+    if plan.graph is not None and plan.graph_run is not None:
+        headings = _difference(plan.graph_run.graph.headings, plan.graph.headings)
+        citations = _difference(_citations(plan.graph_run.inputs.questions), _citations(plan.questions))
+        counts = replace(counts, headings=headings, citations=citations)
+    if updated is None:
+        return counts
+    embedded = None
+    if plan.unknown:
+        with clock.step("embedding"):
+            embedded, taken = update.texts.of(list(plan.unknown.values()), run)
+            counts = replace(counts, taken=taken)
+    with clock.step("vectors"):
+        vectors, inputs = carried_out(plan, index.vectors, embedded)
+    with clock.step("index"):
+        ids = [article.article_id for article in corpus.articles]
+        unit_length = similarity_of(config.similarity).unit_length
+        index.renewed(vectors, ids, unit_length=unit_length).save(updated.index)
+        if inputs is not None:
+            write_graph_inputs(inputs, updated.graph_inputs)
+    return counts
+
+
+def update_ensemble(update: Update, updated: RunFolder | None) -> UpdateCounts:
+    """Update the members, and make again what stands beside them. The weights stay."""
+    folders = member_folders(updated or update.run)
+    runs = {name: RunFolder.read(folder) for name, folder in folders.items()}
+    for run in runs.values():
+        if run.has_graph:
+            check_layers_of(run)
+    update.texts.check(*runs.values())
+    members = []
+    for name, run in runs.items():
+        with update.clock.step(f"member {name}"):
+            texts = update.texts.only_of(run)
+            members.append(
+                update_run(run.folder, update.corpus, full=update.full, dry_run=updated is None, texts=texts)
+            )
+    if updated is not None:
+        write_parts(updated, update.corpus, update.clock, progress=update.texts.progress)
+        copy_ranker(update.run, updated)
+    with_graph = next((member for member in members if member.headings), UpdateCounts())
+    total = {name: sum(getattr(member, name) for member in members) for name in ("embedded", "taken", "recomputed")}
+    return UpdateCounts(with_graph.headings, with_graph.citations, **total)
 
 
 def _refuse_other_law(run: RunFolder, corpus: Corpus, changes: ArticleChanges) -> None:

@@ -21,7 +21,6 @@ from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.retrieval.search.graph_run import GraphRun, enriched_articles
 
 Reader = TypeVar("Reader", Question, CitingText)  # of the law
-Encode = Callable[[Sequence[str]], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -128,19 +127,20 @@ def _kept(
     )
 
 
-def carried_out(plan: VectorPlan, old_vectors: np.ndarray, encode: Encode) -> tuple[np.ndarray, GraphInputs | None]:
+def carried_out(
+    plan: VectorPlan, old_vectors: np.ndarray, embedded: np.ndarray | None
+) -> tuple[np.ndarray, GraphInputs | None]:
     """Return (index vectors of the new version (articles, width) float32, what its graph encoder reads).
 
     Args:
         plan: what there is to compute.
         old_vectors: the vectors of the old index.
-        encode: gives text vectors (texts, width) for texts; not called where none are unknown.
+        embedded: those of the unknown texts, (unknown, width); None where there are none.
     """
     similarity = similarity_of(plan.encoder.similarity)
-    if plan.unknown:
+    if embedded is not None:
         new_hashes = np.frombuffer(b"".join(plan.unknown), dtype=np.uint8).reshape(-1, HASH_BYTES)
-        vectors = encode(list(plan.unknown.values()))
-        plan.known.add(new_hashes, vectors if plan.graph else similarity.index_vectors(vectors))
+        plan.known.add(new_hashes, embedded if plan.graph else similarity.index_vectors(embedded))
     index_vectors = np.empty((len(plan.stale), old_vectors.shape[1]), dtype=np.float32)
     index_vectors[~plan.stale] = old_vectors[plan.old_rows[~plan.stale]]
     if plan.graph is None or plan.graph_run is None:

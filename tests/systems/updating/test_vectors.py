@@ -40,6 +40,13 @@ def vectors_anew(run, corpus, folder) -> np.ndarray:
     return similarity_of(run.config.encoder.similarity).index_vectors(enriched[: len(articles)].numpy())
 
 
+def carried(plan, folder) -> tuple:
+    """Return what a plan comes to, with its unknown texts encoded by the run in a folder."""
+    encode = load_article_encoder(folder, RunFolder.read(folder).config.encoder, CPU).encode
+    old_vectors = ArticleIndex.load(folder / "index", device="cpu").vectors
+    return carried_out(plan, old_vectors, encode(list(plan.unknown.values())))
+
+
 @pytest.mark.parametrize(
     "settings",
     [
@@ -56,11 +63,10 @@ def vectors_anew(run, corpus, folder) -> np.ndarray:
 def test_what_is_computed_and_what_stays_equal_computing_all_anew(train, reformed, settings):
     folder = train("qabisar", *settings)
     run = load_graph_run(RunFolder.read(folder))
-    old = ArticleIndex.load(folder / "index", device="cpu").vectors
     plan = plan_with_graph(run, reformed)
     known = heading_texts(run.graph.headings, heading_path=run.config.graph.heading_path)
     assert not set(plan.unknown.values()) & set(known)
-    vectors, inputs = carried_out(plan, old, load_article_encoder(folder, run.config.encoder, CPU).encode)
+    vectors, inputs = carried(plan, folder)
     anew = vectors_anew(run, reformed, folder)
     np.testing.assert_allclose(vectors, anew, atol=2e-6)
     assert np.abs(anew).max() > 0.1
@@ -84,8 +90,7 @@ def test_references_of_a_new_version_are_those_of_its_own_texts_and_numbers(trai
     stale = [article.article_id for article, stale in zip(corpus.articles, plan.stale, strict=True) if stale]
     # carts1 for its text, lamps1 and dogs1 for who names them, carts2 and fences2 for whom they name.
     assert stale == ["lamps1", "dogs1", "carts1", "carts2", "fences2", "wheels1"]
-    encode = load_article_encoder(folder, run.config.encoder, CPU).encode
-    vectors, _ = carried_out(plan, ArticleIndex.load(folder / "index", device="cpu").vectors, encode)
+    vectors, _ = carried(plan, folder)
     np.testing.assert_allclose(vectors, vectors_anew(run, corpus, folder), atol=2e-6)
 
 
@@ -99,8 +104,7 @@ def test_citing_texts_stay_those_of_training_and_cite_what_is_left(train, cited_
         ("guide-1", ("lamps1",)),
         ("guide-2", ("dogs2",)),
     ]
-    encode = load_article_encoder(folder, run.config.encoder, CPU).encode
-    vectors, inputs = carried_out(plan, ArticleIndex.load(folder / "index", device="cpu").vectors, encode)
+    vectors, inputs = carried(plan, folder)
     np.testing.assert_allclose(vectors, vectors_anew(run, corpus, folder), atol=2e-6)
     assert inputs.citing == plan.citing
     assert inputs.vectors["citing"].shape == (2, 16)
@@ -142,9 +146,8 @@ def test_without_a_graph(train, town_corpus, reformed, similarity):
     config = RunFolder.read(folder).config.encoder
     texts = [article_text(article) for article in town_corpus.articles]
     plan = plan_without_graph(texts, index, reformed, config)
-    encode = load_article_encoder(folder, config, CPU).encode
-    vectors, inputs = carried_out(plan, index.vectors, encode)
-    anew = encode([article_text(article) for article in reformed.articles])
+    vectors, inputs = carried(plan, folder)
+    anew = load_article_encoder(folder, config, CPU).encode([article_text(article) for article in reformed.articles])
     np.testing.assert_allclose(vectors, similarity_of(similarity).index_vectors(anew), atol=2e-6)
     assert inputs is None
     assert len(plan.unknown) == plan.stale.sum() == 3
