@@ -83,14 +83,14 @@ class SystemKind:
         steps: list[Any] = load(self.rehearsal)(corpus, config)
         return steps
 
-    def ranker(self, run: Any, articles: Any, *, device: str, precision: str, engine: Any = None) -> Any:
+    def ranker(self, run: Any, device: str, precision: str, engine: Any) -> Any:
         """Return what ranks the articles of a run (`statgraph.retrieval.search.ranker.Ranker`); RunError if a part is
         missing or damaged, or does not fit the others."""
         raise NotImplementedError
 
-    def explainer(self, run: Any, ranker: Any, articles: Any) -> Any:
+    def explainer(self, run: Any, ranker: Any) -> Any:
         """Return what explains the hits of a run."""
-        return load(self.explains)(run, ranker, articles)
+        return load(self.explains)(run, ranker)
 
     def no_encoder(self, run: Any, remedy: str) -> str:
         """Return why a run cannot be used for what needs the vectors of one encoder, with the remedy."""

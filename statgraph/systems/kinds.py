@@ -29,7 +29,6 @@ from statgraph.systems.presets import (
 if TYPE_CHECKING:  # they load what searches and what trains
     from statgraph.retrieval.index.engines.contract import EngineAddress
     from statgraph.retrieval.search.ranker import Ranker
-    from statgraph.runs.article_store import ArticleStore
     from statgraph.runs.run import RunFolder
     from statgraph.systems.updating.update import Update
 
@@ -46,18 +45,10 @@ class Bm25(SystemKind):
     def resolved(self, config: RunConfig, settings: Sequence[str]) -> RunConfig:
         return replace(config, encoder=decided(config))
 
-    def ranker(
-        self,
-        run: RunFolder,
-        articles: ArticleStore,
-        *,
-        device: str,
-        precision: str,
-        engine: EngineAddress | None = None,
-    ) -> Ranker:
+    def ranker(self, run: RunFolder, device: str, precision: str, engine: EngineAddress | None) -> Ranker:
         from statgraph.retrieval.search.ranker import LexicalRanker, lexical_index
 
-        return LexicalRanker(lexical_index(run, articles))
+        return LexicalRanker(lexical_index(run))
 
 
 class Dense(SystemKind):
@@ -119,19 +110,12 @@ class Dense(SystemKind):
             return TRAINED
         return FROM_LAW if config.from_law and config.stage1.epochs + config.stage2.epochs else ZERO_SHOT
 
-    def ranker(
-        self,
-        run: RunFolder,
-        articles: ArticleStore,
-        *,
-        device: str,
-        precision: str,
-        engine: EngineAddress | None = None,
-    ) -> Ranker:
+    def ranker(self, run: RunFolder, device: str, precision: str, engine: EngineAddress | None) -> Ranker:
         from statgraph.retrieval.search.ranker import DenseRanker
 
         ranker = DenseRanker(run, device=device, precision=precision, engine=engine)
-        ids, ends = ranker.article_ids, [0, len(articles) - 1]  # reading all takes long
+        articles, ids = run.articles, ranker.article_ids
+        ends = [0, len(articles) - 1]  # reading all takes long
         if len(ids) != len(articles) or [ids[end] for end in ends] != [a.article_id for a in articles.read(ends)]:
             raise damaged_run(f"{run.folder}: its index and its {parts.ARTICLES.name} hold different articles")
         return ranker
@@ -209,23 +193,15 @@ class Ensemble(SystemKind):
     def tuning_space(self, config: RunConfig) -> str:
         raise UsageError("ensemble: learns its weights when it is trained; tune a system that is a member of it")
 
-    def ranker(
-        self,
-        run: RunFolder,
-        articles: ArticleStore,
-        *,
-        device: str,
-        precision: str,
-        engine: EngineAddress | None = None,
-    ) -> Ranker:
+    def ranker(self, run: RunFolder, device: str, precision: str, engine: EngineAddress | None) -> Ranker:
         from statgraph.retrieval.search.ensemble_run import read_ensemble
 
-        ensemble = read_ensemble(run, len(articles), device=device, precision=precision)
+        ensemble = read_ensemble(run, len(run.articles), device=device, precision=precision)
         settings = run.config.ranker
         if settings.reader:
             from statgraph.retrieval.ranking.reader import Reader, load_cross_encoder
 
-            ensemble.reader = Reader(load_cross_encoder(settings.reader, device), articles, settings.read)
+            ensemble.reader = Reader(load_cross_encoder(settings.reader, device), run.articles, settings.read)
         return ensemble
 
     def no_encoder(self, run: RunFolder, remedy: str) -> str:

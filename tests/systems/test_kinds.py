@@ -26,10 +26,10 @@ class Alphabetical(SystemKind):
     def train(self, job):
         _write_order(job.folder, job.corpus)
 
-    def ranker(self, run, articles, *, device, precision, engine=None):
+    def ranker(self, run, device, precision, engine):
         return _Ordered(np.load(run.folder / ORDER))
 
-    def explainer(self, run, ranker, articles):
+    def explainer(self, run, ranker):
         return None
 
     def update(self, update, updated):

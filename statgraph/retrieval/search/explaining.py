@@ -15,7 +15,6 @@ from statgraph.retrieval.ranking.contributions import Part, score_parts
 from statgraph.retrieval.ranking.ensemble import Ensemble
 from statgraph.retrieval.search.hits import Contribution, Explanation, Hit
 from statgraph.retrieval.search.ranker import DenseRanker, Ranker, text_index
-from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import RunFolder
 
 if TYPE_CHECKING:
@@ -32,9 +31,9 @@ class Explainer:
 
     note = ""  # of every explanation
 
-    def __init__(self, run: RunFolder, ranker: Ranker, articles: ArticleStore):
+    def __init__(self, run: RunFolder, ranker: Ranker):
         self._language = run.corpus.language
-        self._outlines = articles.outlines
+        self._outlines = run.articles.outlines
         self._rows = {article.article_id: row for row, article in enumerate(self._outlines)}
         self._bm25 = text_index(ranker)
 
@@ -90,14 +89,13 @@ class DenseExplainer(Explainer):
     It counts how many articles hold each word and reads the graph: seconds, for tens of thousands of articles.
     """
 
-    def __init__(self, run: RunFolder, ranker: DenseRanker, articles: ArticleStore):
-        super().__init__(run, ranker, articles)
-        config, stored = run.config, articles.read_all()
+    def __init__(self, run: RunFolder, ranker: DenseRanker):
+        super().__init__(run, ranker)
         self._ranker = ranker
-        self._articles = articles
-        self._heading_path = config.encoder.heading_path
-        texts = (article_text(article, heading_path=self._heading_path) for article in stored)
-        bm25 = config.bm25
+        self._articles = run.articles
+        self._heading_path = run.config.encoder.heading_path
+        texts = (article_text(article, heading_path=self._heading_path) for article in run.articles)
+        bm25 = run.config.bm25
         self._statistics = TermStatistics(texts, language=run.corpus.language, k1=bm25.k1, b=bm25.b, stop_words=False)
         self._graph: GraphExplainer | None = None
         self._scores_own_text = not run.has_graph
@@ -109,7 +107,7 @@ class DenseExplainer(Explainer):
         )
 
         try:
-            self._graph = GraphExplainer(run, stored)
+            self._graph = GraphExplainer(run)
         except RunError as error:
             self.note = str(error)
             return
@@ -146,8 +144,8 @@ class DenseExplainer(Explainer):
 class EnsembleExplainer(Explainer):
     """Explains the hits of an ensemble by what each signal and each structural fact added to the score."""
 
-    def __init__(self, run: RunFolder, ranker: Ensemble, articles: ArticleStore):
-        super().__init__(run, ranker, articles)
+    def __init__(self, run: RunFolder, ranker: Ensemble):
+        super().__init__(run, ranker)
         self._ensemble = ranker
 
     def _completed(

@@ -19,9 +19,8 @@ from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.gnn.encoder import GraphEncoder, check_layers_of, read_graph_encoder
 from statgraph.graph.gnn.graph_inputs import GraphInputs, read_graph_inputs
 from statgraph.graph.relations import ARTICLE, CITES, CITING, HEADING, QUESTION
-from statgraph.law.records import Article, Corpus
 from statgraph.retrieval.search.hits import ITSELF, Neighbour
-from statgraph.runs.article_store import ArticleStore, StoredArticle
+from statgraph.runs.own_corpus import own_corpus
 from statgraph.runs.run import RunFolder
 
 _NO_ROWS = torch.empty(0, dtype=torch.int64)
@@ -34,15 +33,13 @@ class GraphRun:
 
     Attributes:
         config: the run's configuration.
-        corpus: its articles in row order (their `order` is their row), its training questions, its citing texts if the
-            graph has any.
-        graph: the graph of that corpus; node rows are those of `inputs`.
+        graph: of its articles, the training questions and, if it has any, the citing texts of `inputs`, whose node rows
+            it has.
         inputs: the text vectors of all nodes.
         encoder: the graph encoder, ready for inference on the CPU.
     """
 
     config: RunConfig
-    corpus: Corpus
     graph: LegalGraph
     inputs: GraphInputs
     encoder: GraphEncoder
@@ -67,18 +64,7 @@ def load_graph_run(run: RunFolder) -> GraphRun:
         )
     check_layers_of(run)
     inputs = read_graph_inputs(run.graph_inputs)
-    corpus = Corpus(
-        name=run.corpus.name,
-        language=run.corpus.language,
-        licence="",
-        source="",
-        articles=tuple(
-            Article(stored.article_id, stored.title, stored.text, stored.path, row, {}, stored.number, stored.rubric)
-            for row, stored in enumerate(ArticleStore(run.folder).read_all())
-        ),
-        questions=inputs.questions,
-        citing=inputs.citing,
-    )
+    corpus = replace(own_corpus(run), questions=inputs.questions, citing=inputs.citing)
     known = corpus.article_rows
     for what, readers in (("training questions", inputs.questions), ("citing texts", inputs.citing)):
         strange = next((cited for reader in readers for cited in reader.article_ids if cited not in known), "")
@@ -97,7 +83,7 @@ def load_graph_run(run: RunFolder) -> GraphRun:
         n_edge_types=len(graph.edge_types),
         unit_length=similarity.unit_length,
     )
-    return GraphRun(config, corpus, graph, inputs, encoder)
+    return GraphRun(config, graph, inputs, encoder)
 
 
 def enriched_article_vectors(run: GraphRun) -> np.ndarray:
@@ -154,13 +140,13 @@ class GraphExplainer:
         RunError: if the run has no graph, did not keep its graph's inputs, or is damaged.
     """
 
-    def __init__(self, run: RunFolder, articles: Sequence[StoredArticle]):
+    def __init__(self, run: RunFolder):
         loaded = load_graph_run(run)
         self._run = loaded
+        self._outlines = run.articles.outlines
         self.article_ids = loaded.graph.article_ids
         self.layer = loaded.config.gnn.layer
         self.has_attention = loaded.encoder.has_attention
-        self._titles = [article.title for article in articles]
         depth = len(loaded.encoder.layers)
         self._sampler = BlockSampler(loaded.graph, fanouts=[-1] * depth, target_edges="mask")
         self._explaining = threading.Lock()  # sampling on one thread changes the number of threads of the process
@@ -231,7 +217,7 @@ class GraphExplainer:
             text = self._run.graph.citing[row]
             node_id, title = text.citing_id, citing_text(text)
         else:
-            node_id, title = self.article_ids[row], self._titles[row]
+            node_id, title = self.article_ids[row], self._outlines[row].title
         by_head = float(weights.mean()), float(weights.min()), float(weights.max())
         return Neighbour(kind, node_id, title, path, relation, *by_head)
 

@@ -27,7 +27,7 @@ from statgraph.retrieval.lexical.spelling import Spelling
 from statgraph.retrieval.search.engine_index import EngineIndex
 from statgraph.retrieval.search.passages import SentenceEncoder
 from statgraph.retrieval.signals.signal import ZERO_SHOT, Signal, text_bm25
-from statgraph.runs.article_store import ArticleStore, StoredArticle
+from statgraph.runs.article_store import StoredArticle
 from statgraph.runs.run import RunFolder
 
 _STATIC, _TRANSFORMER = 400, 24  # sentences that are encoded for the passages of one question
@@ -121,15 +121,15 @@ def sentence_encoder(ranker: Ranker) -> SentenceEncoder | None:
     return SentenceEncoder(encoder.encode, _STATIC if isinstance(encoder, StaticQueryEncoder) else _TRANSFORMER)
 
 
-def lexical_index(run: RunFolder, articles: ArticleStore) -> BM25:
+def lexical_index(run: RunFolder) -> BM25:
     """Return the BM25 index that a run saved.
 
     Raises:
         RunError: if it is damaged.
     """
     bm25 = BM25.read(run.lexical_index, language=run.corpus.language, **run.config.bm25.options)
-    if len(bm25) != len(articles):
-        raise damaged_run(f"{run.lexical_index}: {len(bm25)} articles where the run has {len(articles)}")
+    if len(bm25) != len(run.articles):
+        raise damaged_run(f"{run.lexical_index}: {len(bm25)} articles where the run has {len(run.articles)}")
     bm25.reader = question_reader(run, bm25)
     return bm25
 

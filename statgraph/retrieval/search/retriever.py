@@ -91,7 +91,7 @@ class Retriever:
             run = replace(run, config=replace(run.config, ranker=replace(run.config.ranker, reader=reader)))
         if engine is not None:
             run.require_vectors(f"search it without {option('engine')}")
-        ranker: Ranker = run.kind.ranker(run, run.articles, device=device, precision=precision, engine=engine)
+        ranker: Ranker = run.kind.ranker(run, device, precision, engine)
         return cls(ranker, run.articles, run)
 
     @property
@@ -300,5 +300,5 @@ class Retriever:
             if self._explainer is None:
                 if self._run is None:
                     raise UsageError("this retriever was not loaded from a run; make it with Retriever.load")
-                self._explainer = self._run.kind.explainer(self._run, self._ranker, self.articles)
+                self._explainer = self._run.kind.explainer(self._run, self._ranker)
             return self._explainer

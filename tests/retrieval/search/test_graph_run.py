@@ -9,7 +9,6 @@ from statgraph import Retriever
 from statgraph.errors import RunError
 from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.retrieval.search.graph_run import GraphExplainer, enriched_article_vectors, load_graph_run
-from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import RunFolder
 
 
@@ -76,8 +75,7 @@ def test_the_score_is_that_of_the_index_whatever_the_layer(train_town, settings)
 
 def test_siblings_in_order_are_neighbours_by_the_name_of_the_edge(train_town):
     folder = train_town("qabisar", "gnn.layer=gatv2", "gnn.layers=1", "graph.relations=tree,order")
-    stored = ArticleStore(folder).read_all()
-    explainer = GraphExplainer(RunFolder.read(folder), stored)
+    explainer = GraphExplainer(RunFolder.read(folder))
     query = Retriever.load(folder, device="cpu")._ranker.question_vectors(["dogs?"])[0]
     (part,) = explainer.explain(query, [explainer.article_ids.index("dogs1")])
     assert {(near.node_id, near.relation) for near in part.neighbours if near.kind == "article"} == {
@@ -92,7 +90,7 @@ def test_references_are_neighbours_both_ways(train_town, referring_town):
     folder = train_town("qabisar", *settings, corpus=referring_town)
     vectors = ArticleIndex.load(folder / "index", device="cpu").vectors
     np.testing.assert_allclose(enriched_article_vectors(load_graph_run(RunFolder.read(folder))), vectors, atol=1e-6)
-    explainer = GraphExplainer(RunFolder.read(folder), ArticleStore(folder).read_all())
+    explainer = GraphExplainer(RunFolder.read(folder))
     (part,) = explainer.explain(vectors[0], [explainer.article_ids.index("dogs1")])
     assert sorted((near.node_id, near.relation) for near in part.neighbours) == [
         ("carts1", "refers_to"), ("carts2", "refers_to"), ("dogs1", "itself"), ("wells1", "referred_to_by"),
@@ -116,7 +114,7 @@ def test_a_citing_text_is_a_neighbour(train_town, cited_town):
 
 def test_one_thread_at_a_time_explains(train_town, monkeypatch):
     folder = train_town("qabisar", "gnn.layer=gat")
-    explainer = GraphExplainer(RunFolder.read(folder), ArticleStore(folder).read_all())
+    explainer = GraphExplainer(RunFolder.read(folder))
     query = Retriever.load(folder, device="cpu")._ranker.question_vectors(["dogs?"])[0]
     expected = explainer.explain(query, [0, 5])
     sample, at_work, most = explainer._sampler.sample, [], []
