@@ -28,9 +28,8 @@ from statgraph.encoders.inference.onnx_query import GRAPH_OUTPUTS
 from statgraph.encoders.inference.query_graph import add_query_graph
 from statgraph.encoders.tiny import write_tiny_backbone
 from statgraph.errors import CorpusError, RunError, option
-from statgraph.graph.blocks import whole_graph_block
-from statgraph.graph.build import LegalGraph
-from statgraph.graph.gnn.encoder import write_graph_encoder
+from statgraph.graph.blocks import BlockSampler, whole_graph_block
+from statgraph.graph.gnn.encoder import GraphEncoder, write_graph_encoder
 from statgraph.graph.gnn.graph_inputs import GraphInputs, write_graph_inputs
 from statgraph.graph.relations import ARTICLE, CITING, HEADING, QUESTION
 from statgraph.graph.store import graph_for
@@ -41,7 +40,7 @@ from statgraph.runs import parts
 from statgraph.runs.folders import link_file
 from statgraph.systems.job import Job
 from statgraph.systems.presets import tiny_config
-from statgraph.systems.stages import StageBuilder, block_sampler, graph_encoder
+from statgraph.systems.stages import StageBuilder
 from statgraph.training.checkpoints import load_progress, load_weights, save_checkpoint
 from statgraph.training.loop import Schedule, Stage, train_stage
 from statgraph.training.pretraining import adapted_backbone
@@ -95,13 +94,27 @@ def prepared_stages(job: Job) -> StageBuilder:
     graph = sampler = graph_model = None
     if config.stage2.epochs:
         with clock.step("graph"):
-            graph = _graph(job)
-            sampler = block_sampler(config, graph)
+            graph, origin = graph_for(corpus, config.graph.relations, job.options.graph_folder)
+            if origin and job.world.is_first:
+                job.options.announce(f"graph {origin}")
+            gnn = config.gnn
+            sampler = BlockSampler(
+                graph,
+                fanouts=[gnn.fanout] * gnn.layers,
+                target_edges=config.graph.target_edges,
+                citation_dropout=gnn.citation_dropout,
+            )
     texts = article_texts(corpus.articles, heading_path=config.encoder.heading_path)
     encoders = _encoders(job, texts)
     if graph is not None and sampler is not None:
-        encoder = graph_encoder(config, graph, encoders).to(device)
-        graph_model = GraphModel(encoder, sampler, whole_graph_block(graph))
+        torch.manual_seed(derived_seed(config.seed, "graph encoder"))
+        encoder = GraphEncoder(
+            config.gnn,
+            width=encoders.width,
+            n_edge_types=len(graph.edge_types),
+            unit_length=encoders.similarity.unit_length,
+        )
+        graph_model = GraphModel(encoder.to(device), sampler, whole_graph_block(graph))
     with clock.step("article inputs"):
         dev, progress = corpus.split("dev"), job.options.progress
         model = TextModel(
@@ -112,14 +125,6 @@ def prepared_stages(job: Job) -> StageBuilder:
             device=device,
         )
     return StageBuilder(job, model, texts, graph, graph_model)
-
-
-def _graph(job: Job) -> LegalGraph:
-    """Return the graph that the run is trained on: the one that `build-graph` wrote if it fits, else built."""
-    graph, origin = graph_for(job.corpus, job.config.graph.relations, job.options.graph_folder)
-    if origin and job.world.is_first:
-        job.options.announce(f"graph {origin}")
-    return graph
 
 
 def _encoders(job: Job, article_texts: Sequence[str]) -> BiEncoder:

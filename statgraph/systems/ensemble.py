@@ -36,6 +36,7 @@ from statgraph.runs.run import CorpusFacts, RunFolder
 from statgraph.systems.calibrating import calibrate
 from statgraph.systems.job import Job, StepClock
 from statgraph.systems.learning import learn_weights, quality_of, questions_of_all_sets
+from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import member_config
 
 _DEPTH = 500  # candidates of a question that weights are learnt from, at least
@@ -125,8 +126,7 @@ def _train_member(job: Job, name: str, folder: Path) -> None:
     finished, unfinished = job.world.json_from_first(lambda: [is_finished(folder), is_unfinished(folder)])
     if not finished:
         options = replace(job.options, resume=unfinished, measured=False)
-        assert job.train is not None
-        job.train(job.corpus, member_config(job.config, name), folder, options)
+        train_run(job.corpus, member_config(job.config, name), folder, options)
 
 
 @dataclass(frozen=True, eq=False)

@@ -78,20 +78,18 @@ class TrainingOptions:
 
 
 DEFAULT_OPTIONS = TrainingOptions()
-TrainRun = Callable[[Corpus, RunConfig, Path, TrainingOptions], RunFolder]
 
 
 @dataclass(frozen=True)
 class Job:
-    """A run in training: its corpus, its configuration, its folder, how it is trained, what trains the runs that it is
-    made of (`train_run`), and this process's place among those that train it."""
+    """A run in training: its corpus, its configuration, its folder, how it is trained, and this process's place among
+    those that train it."""
 
     corpus: Corpus
     config: RunConfig
     folder: Path
     options: TrainingOptions = DEFAULT_OPTIONS
     clock: StepClock = field(default_factory=StepClock)
-    train: TrainRun | None = None
     world: World = field(default_factory=current_world)
 
     @cached_property

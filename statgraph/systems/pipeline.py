@@ -66,7 +66,7 @@ def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: Training
         return kept
     with claimed(folder, corpus, config, resume=options.resume) if world.is_first else nullcontext():
         world.barrier()
-        run = _trained(Job(corpus, config, folder, options, train=train_run, world=world))
+        run = _trained(Job(corpus, config, folder, options, world=world))
         if cache:
             cache.keep(corpus, run)
         return run

@@ -11,10 +11,10 @@ from statgraph import artifacts
 from statgraph.cache import remove_unshared, shared_inodes
 from statgraph.errors import RunError
 from statgraph.evaluation.metrics import QUALITY
-from statgraph.evaluation.report import Report
 from statgraph.runs import parts
 from statgraph.runs.folders import RUNS, held_run, is_served
 from statgraph.runs.run import RunFolder
+from statgraph.systems.model_card import read_run_report
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,8 @@ class RunFacts:
         Raises:
             RunError: if there is none, or it is damaged.
         """
-        run, report = RunFolder.read(folder), folder / parts.REPORT
-        quality = None
-        if report.is_file():
-            saved = artifacts.read_object(report, remedy="evaluate the run again")
-            quality = Report.from_dict(saved).metrics.get(QUALITY)
+        run, report = RunFolder.read(folder), read_run_report(folder)
+        quality = None if report is None else report.metrics.get(QUALITY)
         finished = datetime.fromtimestamp((folder / parts.MANIFEST).stat().st_mtime)
         kept = shared_inodes()  # a file's name there goes with the last run that has it
         files = [path.lstat() for path in folder.rglob("*") if not path.is_dir()]

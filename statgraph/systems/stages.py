@@ -7,18 +7,13 @@ from dataclasses import asdict, replace
 from functools import cached_property
 from typing import Any
 
-import torch
-
 from statgraph import artifacts
 from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.augmentation.synthetic import synthetic_questions
-from statgraph.config import RunConfig, Stage1Config, Stage2Config
+from statgraph.config import Stage1Config, Stage2Config
 from statgraph.encoders.article_text import citing_text, heading_texts
-from statgraph.encoders.biencoder import BiEncoder
 from statgraph.errors import UsageError
-from statgraph.graph.blocks import BlockSampler
 from statgraph.graph.build import LegalGraph
-from statgraph.graph.gnn.encoder import GraphEncoder
 from statgraph.graph.relations import CITING, HEADING, QUESTION
 from statgraph.law.records import Corpus, Question
 from statgraph.registry import NEGATIVES
@@ -35,40 +30,9 @@ from statgraph.training.pairs import (
     question_order,
     synthetic_pairs,
 )
-from statgraph.training.seeding import derived_seed
 from statgraph.training.stage1 import Stage1
 from statgraph.training.stage2 import GraphModel, Stage2
 from statgraph.training.text_model import TextModel
-
-
-def block_sampler(config: RunConfig, graph: LegalGraph) -> BlockSampler:
-    """Return the sampler of the blocks that the graph encoder is trained on.
-
-    Raises:
-        UsageError: if a setting is out of range.
-    """
-    gnn = config.gnn
-    return BlockSampler(
-        graph,
-        fanouts=[gnn.fanout] * gnn.layers,
-        target_edges=config.graph.target_edges,
-        citation_dropout=gnn.citation_dropout,
-    )
-
-
-def graph_encoder(config: RunConfig, graph: LegalGraph, encoders: BiEncoder) -> GraphEncoder:
-    """Return the graph encoder before training, the same for the same seed.
-
-    Raises:
-        UsageError: if a setting is out of range, or does not fit the text encoders' width.
-    """
-    torch.manual_seed(derived_seed(config.seed, "graph encoder"))
-    return GraphEncoder(
-        config.gnn,
-        width=encoders.width,
-        n_edge_types=len(graph.edge_types),
-        unit_length=encoders.similarity.unit_length,
-    )
 
 
 class StageBuilder:
@@ -132,21 +96,13 @@ class StageBuilder:
     def _gold(self) -> PairSource:
         return gold_pairs(self._corpus)
 
-    @cached_property
-    def _headings(self) -> PairSource:
-        return heading_pairs(self._corpus)
-
-    @cached_property
-    def _citing(self) -> PairSource:
-        return citing_pairs(self._corpus)
-
     def _sources(self, config: Stage1Config | Stage2Config) -> dict[str, PairSource]:
         """Return the pairs that have a weight; citing texts where the corpus has any."""
         sources = {"gold": self._gold}
         if config.headings:
-            sources["headings"] = self._headings
-        if config.citing and self._citing.texts:
-            sources["citing"] = self._citing
+            sources["headings"] = heading_pairs(self._corpus)
+        if config.citing and (citing := citing_pairs(self._corpus)).texts:
+            sources["citing"] = citing
         if config.synthetic:
             sources["synthetic"] = self._synthetic
         return sources

@@ -330,13 +330,15 @@ def test_a_question_of_another_split_gives_no_signal(train, town_corpus):
 
 
 @pytest.mark.parametrize("unfinished", [False, True])
-def test_a_process_goes_on_with_a_member_only_if_the_first_one_does(tmp_path, settings, town_corpus, unfinished):
+def test_a_process_goes_on_with_a_member_only_if_the_first_one_does(
+    tmp_path, settings, town_corpus, unfinished, monkeypatch
+):
     """It may see the member's folder after the first process has begun there."""
     (tmp_path / parts.CONFIG).write_text("{}")
     world = SimpleNamespace(json_from_first=lambda value: [False, unfinished])
     config, resumed = resolve_config("ensemble", settings), []
-    job = Job(town_corpus, config, tmp_path, train=lambda *arguments: resumed.append(arguments[-1].resume), world=world)
-    ensemble._train_member(job, config.ensemble.members[0], tmp_path)
+    monkeypatch.setattr(ensemble, "train_run", lambda *arguments: resumed.append(arguments[-1].resume))
+    ensemble._train_member(Job(town_corpus, config, tmp_path, world=world), config.ensemble.members[0], tmp_path)
     assert resumed == [unfinished]
 
 
