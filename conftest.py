@@ -223,10 +223,10 @@ def write_run() -> Callable[..., Path]:
     import numpy as np
 
     from statgraph.graph.gnn.graph_inputs import GraphInputs, write_graph_inputs
+    from statgraph.retrieval.search.ranker import write_lexical_index
     from statgraph.runs import parts
     from statgraph.runs.article_store import write_article_store
     from statgraph.runs.run import CorpusFacts, RunFolder
-    from statgraph.systems.pipeline import write_lexical_index
 
     def write(folder: Path, corpus, config, n_headings: int = 0) -> Path:
         folder.mkdir(exist_ok=True)

@@ -362,6 +362,7 @@ def evaluate(
     import numpy as np
 
     from statgraph.retrieval.search.comparing import compare_runs
+    from statgraph.retrieval.search.ensemble_run import learnt_from
     from statgraph.retrieval.search.evaluating import report_of, sets_of_split, split_metrics
     from statgraph.retrieval.search.retriever import Retriever
     from statgraph.runs.run import RunFolder
@@ -373,7 +374,7 @@ def evaluate(
     caveats = tuple(
         f"{each.folder} has learnt to rank from {split}: its figures are too good there"
         for each in opened
-        if each.kind.learnt_from(each) == split
+        if learnt_from(each) == split
     )
     names = (question_set,) if question_set else sets_of_split(corpus, split)
     readers = (reader, None)  # of what it is compared with, its own

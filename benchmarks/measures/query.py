@@ -17,7 +17,6 @@ from statgraph.errors import RunError
 from statgraph.evaluation.metrics import QUALITY, question_metrics
 from statgraph.law.records import Corpus
 from statgraph.retrieval.index.article_index import ArticleIndex
-from statgraph.retrieval.search.ensemble_run import member_folders
 from statgraph.retrieval.search.evaluating import split_metrics
 from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs import parts
@@ -80,7 +79,7 @@ def measure_ensemble(settings: Settings) -> list[Row]:
     corpus, run = settings.corpus_and_run()
     if not run.kind.has_members:
         raise RunError(f"{run.folder}: of system {run.config.system}, not an ensemble; name one with --run")
-    encoders = [member / "query_encoder" for member in member_folders(run).values()]
+    encoders = [member / "query_encoder" for member in run.member_folders.values()]
     retrievers = _retrievers(run, encoders, ("float32", "int8"))
     plain = _plain_ranking(run)
     searches, texts = _searches(retrievers, lambda text: plain(text)[:K]), _questions(corpus, settings)
@@ -196,7 +195,7 @@ def _plain_ranking(run: RunFolder) -> Callable[[str], np.ndarray]:
     bm25 = bm25s.BM25()
     bm25.index(bm25s.tokenize(texts, stemmer=stemmer, stopwords=None, show_progress=False), show_progress=False)
     depth = min(DEPTH, len(texts))
-    by_meaning = _vector_search(list(member_folders(run).values())[-1], depth)
+    by_meaning = _vector_search(list(run.member_folders.values())[-1], depth)
 
     def ranking(question: str) -> np.ndarray:
         tokens = bm25s.tokenize([question], stemmer=stemmer, stopwords=None, show_progress=False)

@@ -13,7 +13,6 @@ with `retriever: NAME`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from statgraph.config import RunConfig
@@ -95,14 +94,6 @@ class SystemKind:
     def no_encoder(self, run: Any, remedy: str) -> str:
         """Return why a run cannot be used for what needs the vectors of one encoder, with the remedy."""
         return f"{run.folder}: ranks by BM25 and has no vectors or encoders; {remedy}"
-
-    def member_folders(self, run: Any) -> dict[str, Path]:
-        """Return the folder of each run that a run holds, by its name."""
-        return {}
-
-    def learnt_from(self, run: Any) -> str | None:
-        """Return the split whose questions a run's ranker has learnt from; None where it has learnt from none."""
-        return None
 
     def update(self, update: Any, updated: Any) -> Any:
         """Bring a run to a new version of its law, as a `statgraph.systems.updating.update.Update` says, and return the

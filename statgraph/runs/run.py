@@ -3,6 +3,7 @@ written here only."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
@@ -168,6 +169,12 @@ class RunFolder:
     def kind(self) -> SystemKind:
         """Return the kind of its system."""
         return kind_of(self.config)
+
+    @property
+    def member_folders(self) -> dict[str, Path]:
+        """Return the run folder of each member of an ensemble by its name, SYSTEM@BACKBONE; none of other systems."""
+        names = self.config.ensemble.members if self.kind.has_members else ()
+        return {name: self.members / re.sub(r"[^\w.]+", "-", name).strip("-") for name in names}
 
     @property
     def has_graph(self) -> bool:

@@ -7,7 +7,6 @@ import gc
 import shutil
 import tempfile
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,16 +22,13 @@ from statgraph.config import RunConfig, Stage1Config, Stage2Config
 from statgraph.encoders.article_text import article_texts, citing_text, heading_texts, text_hashes
 from statgraph.encoders.backbone import EMBEDDED_E5
 from statgraph.encoders.biencoder import BiEncoder
-from statgraph.encoders.building import build_biencoder
 from statgraph.encoders.inference.onnx_query import GRAPH_OUTPUTS
 from statgraph.encoders.inference.query_graph import add_query_graph
 from statgraph.encoders.tiny import write_tiny_backbone
-from statgraph.errors import CorpusError, RunError, option
-from statgraph.graph.blocks import BlockSampler, whole_graph_block
-from statgraph.graph.gnn.encoder import GraphEncoder, write_graph_encoder
+from statgraph.errors import RunError
+from statgraph.graph.gnn.encoder import write_graph_encoder
 from statgraph.graph.gnn.graph_inputs import GraphInputs, write_graph_inputs
 from statgraph.graph.relations import ARTICLE, CITING, HEADING, QUESTION
-from statgraph.graph.store import graph_for
 from statgraph.law.records import Corpus
 from statgraph.memory import give_back
 from statgraph.retrieval.index.article_index import ArticleIndex
@@ -43,11 +39,8 @@ from statgraph.systems.presets import tiny_config
 from statgraph.systems.stages import StageBuilder
 from statgraph.training.checkpoints import load_progress, load_weights, save_checkpoint
 from statgraph.training.loop import Schedule, Stage, train_stage
-from statgraph.training.pretraining import adapted_backbone
-from statgraph.training.seeding import derived_seed, seed_everything
-from statgraph.training.stage2 import GraphModel
+from statgraph.training.seeding import seed_everything
 from statgraph.training.steps import OptimizerSteps
-from statgraph.training.text_model import TextModel
 
 _REHEARSED_QUESTIONS, _REHEARSED_ARTICLES = 6, 40
 
@@ -65,7 +58,7 @@ def train_dense(job: Job) -> None:
     if job.config.from_law:
         job = replace(job, corpus=with_law_questions(job.corpus, seed=job.config.seed))
     clock, writes = job.clock, job.world.is_first
-    stages = prepared_stages(job)
+    stages = StageBuilder(job)
     encoders = stages.encoders
     if stages.trains_encoders:
         with clock.step("stage 1"):
@@ -81,62 +74,6 @@ def train_dense(job: Job) -> None:
     if writes:
         with clock.step("index and encoders to disk"):
             _export(encoders, vectors, job)
-
-
-def prepared_stages(job: Job) -> StageBuilder:
-    """Return what a run trains, before the first step; the errors are those of `train_dense`."""
-    corpus, config, clock, device = job.corpus, job.config, job.clock, job.device
-    if (config.stage1.epochs or config.stage2.epochs) and not corpus.split("train"):
-        raise CorpusError(
-            f"{corpus.name}: has no training questions; add some, each with an article that answers it, to the "
-            f"questions that you import, or use {option('system')} ensemble"
-        )
-    graph = sampler = graph_model = None
-    if config.stage2.epochs:
-        with clock.step("graph"):
-            graph, origin = graph_for(corpus, config.graph.relations, job.options.graph_folder)
-            if origin and job.world.is_first:
-                job.options.announce(f"graph {origin}")
-            gnn = config.gnn
-            sampler = BlockSampler(
-                graph,
-                fanouts=[gnn.fanout] * gnn.layers,
-                target_edges=config.graph.target_edges,
-                citation_dropout=gnn.citation_dropout,
-            )
-    texts = article_texts(corpus.articles, heading_path=config.encoder.heading_path)
-    encoders = _encoders(job, texts)
-    if graph is not None and sampler is not None:
-        torch.manual_seed(derived_seed(config.seed, "graph encoder"))
-        encoder = GraphEncoder(
-            config.gnn,
-            width=encoders.width,
-            n_edge_types=len(graph.edge_types),
-            unit_length=encoders.similarity.unit_length,
-        )
-        graph_model = GraphModel(encoder.to(device), sampler, whole_graph_block(graph))
-    with clock.step("article inputs"):
-        dev, progress = corpus.split("dev"), job.options.progress
-        model = TextModel(
-            encoders,
-            articles=encoders.article_inputs(texts, progress),
-            dev_questions=encoders.question_inputs([question.text for question in dev], progress),
-            dev_labels=corpus.label_rows(dev),
-            device=device,
-        )
-    return StageBuilder(job, model, texts, graph, graph_model)
-
-
-def _encoders(job: Job, article_texts: Sequence[str]) -> BiEncoder:
-    """Return the text encoders before training; the first process prepares what the others find on disk."""
-    config, adapted = job.config, None
-    if config.encoder.adapted:
-        with job.clock.step("adaptation to the statutes"), job.world.first_goes_first():
-            adapted = adapted_backbone(config, job.corpus, job.device, job.options.progress)
-    seed_everything(derived_seed(config.seed, "encoders"))
-    texts = [*article_texts, *(question.text for question in job.corpus.split("train"))]
-    with job.clock.step("encoders"), job.world.first_goes_first():
-        return build_biencoder(config.encoder, texts, job.device, adapted=adapted)
 
 
 def _train_stage1(job: Job, stages: StageBuilder) -> None:
@@ -265,7 +202,7 @@ def rehearsed(corpus: Corpus, config: RunConfig) -> list[RehearsedStep]:
         backbone = write_tiny_backbone(Path(folder) / "tiny", [*texts, *questions])
         job = Job(part, tiny_config(config, backbone), Path(folder) / "run")
         job.folder.mkdir()
-        stages = prepared_stages(job)
+        stages = StageBuilder(job)
         steps = []
         if stages.trains_encoders:
             steps.append(_one_step(stages.stage1(), job, clip=config.stage1.clip))

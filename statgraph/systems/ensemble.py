@@ -21,7 +21,6 @@ from statgraph.retrieval.ranking.ensemble import Ensemble
 from statgraph.retrieval.ranking.long_questions import is_long
 from statgraph.retrieval.ranking.weighted_sum import prior
 from statgraph.retrieval.search.ensemble_run import (
-    member_folders,
     member_signals,
     other_signals,
     read_ensemble,
@@ -53,9 +52,9 @@ def train_ensemble(job: Job) -> DevRankings | None:
     """
     corpus, config, final = job.corpus, job.config, job.options.final
     run = RunFolder(job.folder, config, CorpusFacts.of(corpus))
-    for name, folder in member_folders(run).items():
+    for name, folder in run.member_folders.items():
         with job.clock.step(f"member {name}"):
-            followed = RunFolder.read(member_folders(final)[name]) if final is not None else None
+            followed = RunFolder.read(final.member_folders[name]) if final is not None else None
             _train_member(replace(job, options=replace(job.options, final=followed)), name, folder)
     if not job.world.is_first:
         return None

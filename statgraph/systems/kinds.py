@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from statgraph.config import EnsembleConfig, RunConfig
@@ -205,19 +204,9 @@ class Ensemble(SystemKind):
         return ensemble
 
     def no_encoder(self, run: RunFolder, remedy: str) -> str:
-        if not self.member_folders(run):
+        if not run.member_folders:
             return f"{run.folder}: an ensemble without members, which has no vectors or encoders; {remedy}"
         return (
             f"{run.folder}: an ensemble; name one of its members with {option('run')} {run.members}/NAME, or distil it "
             f"into one encoder with 'statgraph train --teacher {run.folder}'"
         )
-
-    def member_folders(self, run: RunFolder) -> dict[str, Path]:
-        from statgraph.retrieval.search.ensemble_run import member_folders
-
-        return member_folders(run)
-
-    def learnt_from(self, run: RunFolder) -> str | None:
-        from statgraph.retrieval.search.ensemble_run import learnt_from
-
-        return learnt_from(run)

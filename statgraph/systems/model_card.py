@@ -83,6 +83,8 @@ def model_card(
     """
     from huggingface_hub import ModelCard, ModelCardData
 
+    from statgraph.retrieval.search.ensemble_run import learnt_from
+
     config, corpus, dense = run.config, run.corpus, run.kind.has_encoder
     title = " ".join(f"{config.system} on {corpus.name}".split())
     strata = {name: report.strata[name] for name in STRATA if name in report.strata} if report else {}
@@ -104,7 +106,7 @@ def model_card(
         of_encoder=part == parts.QUERY_ENCODER.name,
         dense=dense,
         ensemble=run.kind.has_members,
-        learnt=run.kind.learnt_from(run) is not None,
+        learnt=learnt_from(run) is not None,
         trains=dense and bool(config.stage1.epochs or config.stage2.epochs),
         bag_of_words=dense and is_static(config.encoder.backbone),
         strata=strata,

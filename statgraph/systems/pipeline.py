@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -19,12 +19,12 @@ from statgraph.encoders.backbone import EMBEDDED_E5
 from statgraph.errors import StatgraphError, option
 from statgraph.graph.store import default_folder
 from statgraph.law.query import Ranks
-from statgraph.law.records import Article, Corpus
+from statgraph.law.records import Corpus
 from statgraph.law.splitting import with_near_duplicates
 from statgraph.law.synonyms import write_synonyms
 from statgraph.progress import Progress, resumable, silent
 from statgraph.retrieval.search.evaluating import evaluate_split
-from statgraph.retrieval.search.ranker import built_index
+from statgraph.retrieval.search.ranker import write_lexical_index
 from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs import parts
 from statgraph.runs.article_store import write_article_store
@@ -184,12 +184,6 @@ def train_lexical(job: Job) -> None:
             write_expansion(job.corpus, config.augment, run.synthetic, job.generation, most=config.bm25.expansion)
     with job.clock.step("BM25 index"):
         write_lexical_index(run, job.corpus.articles)
-
-
-def write_lexical_index(run: RunFolder, articles: Sequence[Article]) -> None:
-    """Save the BM25 index of a run's articles with the run, the synthetic questions that expand them included."""
-    with artifacts.replaced_folder(run.lexical_index) as staging:
-        built_index(run, articles).write(staging)
 
 
 def untrained_run(

@@ -7,21 +7,28 @@ from dataclasses import asdict, replace
 from functools import cached_property
 from typing import Any
 
+import torch
+
 from statgraph import artifacts
 from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.augmentation.synthetic import synthetic_questions
-from statgraph.config import Stage1Config, Stage2Config
-from statgraph.encoders.article_text import citing_text, heading_texts
-from statgraph.errors import UsageError
+from statgraph.config import RunConfig, Stage1Config, Stage2Config
+from statgraph.encoders.article_text import article_texts, citing_text, heading_texts
+from statgraph.encoders.biencoder import BiEncoder
+from statgraph.encoders.building import build_biencoder
+from statgraph.errors import CorpusError, UsageError, option
+from statgraph.graph.blocks import BlockSampler, whole_graph_block
 from statgraph.graph.build import LegalGraph
+from statgraph.graph.gnn.encoder import GraphEncoder
 from statgraph.graph.relations import CITING, HEADING, QUESTION
+from statgraph.graph.store import graph_for
 from statgraph.law.records import Corpus, Question
 from statgraph.registry import NEGATIVES
 from statgraph.retrieval.lexical.bm25 import BM25
 from statgraph.runs import parts
 from statgraph.systems.job import Job
 from statgraph.training.distillation import AfterGraph
-from statgraph.training.negatives.source import NegativeSource
+from statgraph.training.negatives.source import Bm25Source, NegativeSource
 from statgraph.training.pairs import (
     PairSource,
     citing_pairs,
@@ -30,6 +37,8 @@ from statgraph.training.pairs import (
     question_order,
     synthetic_pairs,
 )
+from statgraph.training.pretraining import adapted_backbone
+from statgraph.training.seeding import derived_seed, seed_everything
 from statgraph.training.stage1 import Stage1
 from statgraph.training.stage2 import GraphModel, Stage2
 from statgraph.training.text_model import TextModel
@@ -38,24 +47,51 @@ from statgraph.training.text_model import TextModel
 class StageBuilder:
     """Builds the stages of one run; what two of them need is made once.
 
-    Args:
-        job: the run.
-        model: the text encoders, which every stage trains, with articles and dev questions.
-        article_texts: the articles as text.
-        graph: with its model, of a run that has a second stage.
+    Raises:
+        CorpusError, UsageError: as `train_dense`.
     """
 
-    def __init__(
-        self,
-        job: Job,
-        model: TextModel,
-        article_texts: Sequence[str],
-        graph: LegalGraph | None = None,
-        graph_model: GraphModel | None = None,
-    ):
+    def __init__(self, job: Job):
         self._job, self._corpus, self._config = job, job.corpus, job.config
-        self.model, self.encoders, self.article_texts = model, model.encoders, article_texts
-        self.graph, self.graph_model = graph, graph_model
+        corpus, config, clock = job.corpus, job.config, job.clock
+        if (config.stage1.epochs or config.stage2.epochs) and not corpus.split("train"):
+            raise CorpusError(
+                f"{corpus.name}: has no training questions; add some, each with an article that answers it, to the "
+                f"questions that you import, or use {option('system')} ensemble"
+            )
+        self.graph: LegalGraph | None = None
+        self.graph_model: GraphModel | None = None
+        if config.stage2.epochs:
+            with clock.step("graph"):
+                self.graph, origin = graph_for(corpus, config.graph.relations, job.options.graph_folder)
+                if origin and job.world.is_first:
+                    job.options.announce(f"graph {origin}")
+                sampler = BlockSampler(
+                    self.graph,
+                    fanouts=[config.gnn.fanout] * config.gnn.layers,
+                    target_edges=config.graph.target_edges,
+                    citation_dropout=config.gnn.citation_dropout,
+                )
+        self.article_texts = article_texts(corpus.articles, heading_path=config.encoder.heading_path)
+        self.encoders = _encoders(job, self.article_texts)
+        if self.graph is not None:
+            torch.manual_seed(derived_seed(config.seed, "graph encoder"))
+            encoder = GraphEncoder(
+                config.gnn,
+                width=self.encoders.width,
+                n_edge_types=len(self.graph.edge_types),
+                unit_length=self.encoders.similarity.unit_length,
+            )
+            self.graph_model = GraphModel(encoder.to(job.device), sampler, whole_graph_block(self.graph))
+        with clock.step("article inputs"):
+            dev, progress = corpus.split("dev"), job.options.progress
+            self.model = TextModel(
+                self.encoders,
+                articles=self.encoders.article_inputs(self.article_texts, progress),
+                dev_questions=self.encoders.question_inputs([question.text for question in dev], progress),
+                dev_labels=corpus.label_rows(dev),
+                device=job.device,
+            )
 
     @property
     def trains_encoders(self) -> bool:
@@ -66,7 +102,7 @@ class StageBuilder:
         """Return the training of the text encoders."""
         config = self._config.stage1
         sources = self._sources(config)
-        negatives = self._negatives(config, sources)
+        negatives = hard_negatives(self._corpus, self._config, config, sources, lambda: self._bm25)
         order = question_order(config.question_order, self._gold, lambda: self._bm25, self._config.seed)
         return Stage1(self.model, sources, config, negatives, order)
 
@@ -84,7 +120,7 @@ class StageBuilder:
         if CITING in graph.node_types:
             texts[CITING] = encoders.question_inputs([citing_text(text) for text in graph.citing], progress)
         sources = self._sources(config)
-        negatives = self._negatives(config, sources)
+        negatives = hard_negatives(self._corpus, self._config, config, sources, lambda: self._bm25)
         return Stage2(self.model, graph_model, texts, sources, config, negatives)
 
     def after_graph(self, stage2: Stage2) -> AfterGraph:
@@ -121,24 +157,42 @@ class StageBuilder:
         questions = self._job.world.json_from_first(generated)
         return synthetic_pairs(self._corpus, [SyntheticQuestion(**question) for question in questions])
 
-    def _negatives(
-        self, config: Stage1Config | Stage2Config, sources: Mapping[str, PairSource]
-    ) -> dict[str, NegativeSource]:
-        """Return the hard negatives of each source of pairs that has some."""
-        corpora = {"gold": self._corpus}
-        if self._config.negatives.pairs == "all":
-            corpora |= {name: self._asking(sources[name]) for name in ("synthetic", "citing") if name in sources}
-        if len(corpora) > 1 and config.negatives == "cusines":
-            raise UsageError("negatives.pairs: all needs hard negatives by bm25 (got cusines); set it to gold")
-        make = NEGATIVES.load(config.negatives if config.negatives_per_pair else "none")
-        made = {name: make(corpus, self._config.negatives, bm25=lambda: self._bm25) for name, corpus in corpora.items()}
-        return {name: negatives for name, negatives in made.items() if negatives is not None}
 
-    def _asking(self, source: PairSource) -> Corpus:
-        """Return the corpus with a source's texts as its training questions."""
-        ids = [article.article_id for article in self._corpus.articles]
-        questions = [
-            Question(f"{source.name} {row}", text, "train", tuple(ids[answer] for answer in source.answers_of(row)))
-            for row, text in enumerate(source.texts)
-        ]
-        return replace(self._corpus, questions=tuple(questions))
+def hard_negatives(
+    corpus: Corpus,
+    config: RunConfig,
+    stage: Stage1Config | Stage2Config,
+    sources: Mapping[str, PairSource],
+    bm25: Bm25Source,
+) -> dict[str, NegativeSource]:
+    """Return the hard negatives of each source of pairs that has some."""
+    corpora = {"gold": corpus}
+    if config.negatives.pairs == "all":
+        corpora |= {name: _asking(corpus, sources[name]) for name in ("synthetic", "citing") if name in sources}
+    if len(corpora) > 1 and stage.negatives == "cusines":
+        raise UsageError("negatives.pairs: all needs hard negatives by bm25 (got cusines); set it to gold")
+    make = NEGATIVES.load(stage.negatives if stage.negatives_per_pair else "none")
+    made = {name: make(asking, config.negatives, bm25=bm25) for name, asking in corpora.items()}
+    return {name: negatives for name, negatives in made.items() if negatives is not None}
+
+
+def _asking(corpus: Corpus, source: PairSource) -> Corpus:
+    """Return the corpus with a source's texts as its training questions."""
+    ids = [article.article_id for article in corpus.articles]
+    questions = [
+        Question(f"{source.name} {row}", text, "train", tuple(ids[answer] for answer in source.answers_of(row)))
+        for row, text in enumerate(source.texts)
+    ]
+    return replace(corpus, questions=tuple(questions))
+
+
+def _encoders(job: Job, article_texts: Sequence[str]) -> BiEncoder:
+    """Return the text encoders before training; the first process prepares what the others find on disk."""
+    config, adapted = job.config, None
+    if config.encoder.adapted:
+        with job.clock.step("adaptation to the statutes"), job.world.first_goes_first():
+            adapted = adapted_backbone(config, job.corpus, job.device, job.options.progress)
+    seed_everything(derived_seed(config.seed, "encoders"))
+    texts = [*article_texts, *(question.text for question in job.corpus.split("train"))]
+    with job.clock.step("encoders"), job.world.first_goes_first():
+        return build_biencoder(config.encoder, texts, job.device, adapted=adapted)

@@ -16,7 +16,7 @@ from statgraph.law.structure import Structure
 from statgraph.progress import Step
 from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.retrieval.ranking.ensemble import Ensemble
-from statgraph.retrieval.search.ensemble_run import member_folders, read_ensemble
+from statgraph.retrieval.search.ensemble_run import read_ensemble
 from statgraph.runs import parts
 from statgraph.runs.run import RunFolder
 from statgraph.systems.job import Job
@@ -68,7 +68,7 @@ def train_student(job: Job) -> None:
 
 def _member(teacher: RunFolder, backbone: str) -> RunFolder:
     """Return the member of the ensemble that the student begins as: the first with its backbone."""
-    folders = member_folders(teacher)
+    folders = teacher.member_folders
     for name, folder in folders.items():
         if name.partition("@")[2] == backbone:
             member = RunFolder.read(folder)

@@ -12,7 +12,6 @@ from statgraph.law.records import CitingText, Question
 from statgraph.retrieval.ranking.calibration import Calibration
 from statgraph.retrieval.search.ensemble_run import (
     learnt_from,
-    member_folders,
     member_signals,
     read_ensemble,
     read_ranker,
@@ -67,7 +66,7 @@ def hits(run, question=QUESTION):
 def test_an_ensemble_is_trained_measured_and_searched(trained, town_corpus):
     run, said = trained
     assert RunFolder.read(run.folder) == run
-    assert [folder.is_dir() for folder in member_folders(run).values()] == [True, True]
+    assert [folder.is_dir() for folder in run.member_folders.values()] == [True, True]
     signals = ["bm25", "centres.npz", "citation", "votes", "wording"]
     assert sorted(path.name for path in run.signals.iterdir()) == signals
     assert Report.from_dict(artifacts.read_json(run.folder / parts.REPORT)).strata["all"].n_questions == 4
@@ -258,10 +257,10 @@ def test_a_final_run_knows_every_question_and_its_texts(train, guided):
     assert [len(vectors) for vectors in votes] == [8, 16]
     brook = [signal_scores(r, "citing", "brook") for r in (run, final)]
     assert [scores.any() for scores in brook] == [False, True]
-    logs = [MetricsLog(member_folders(r)[config.ensemble.members[0]] / parts.METRICS).records() for r in (run, final)]
+    logs = [MetricsLog(r.member_folders[config.ensemble.members[0]] / parts.METRICS).records() for r in (run, final)]
     assert logs[1][-1]["epoch"] == chosen_epochs(logs[0], "quality")["stage2"]
 
-    for member in (final, *map(RunFolder.read, member_folders(final).values())):
+    for member in (final, *map(RunFolder.read, final.member_folders.values())):
         member.check_corpus(guided)
         with pytest.raises(RunError, match=r"\(final\)"):
             member.check_measurable("test")
@@ -305,7 +304,7 @@ def test_members_are_updated_too(trained, tmp_path, town_corpus):
     corpus = replace(town_corpus, articles=(amended, *town_corpus.articles[1:]))
     summary = update_run(run.folder, corpus, out=tmp_path / "updated")
     assert summary.embedded == 2  # one text, in each member
-    for folder in member_folders(RunFolder.read(tmp_path / "updated")).values():
+    for folder in RunFolder.read(tmp_path / "updated").member_folders.values():
         assert RunFolder.read(folder).corpus.content_hash == corpus.content_hash
     assert update_run(run.folder, town_corpus, dry_run=True).embedded == 0
 

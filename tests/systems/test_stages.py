@@ -1,27 +1,25 @@
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.config import NegativesConfig, RunConfig, Stage1Config
 from statgraph.errors import UsageError
-from statgraph.systems.job import Job
-from statgraph.systems.stages import StageBuilder
+from statgraph.retrieval.lexical.bm25 import BM25
+from statgraph.systems.stages import hard_negatives
 from statgraph.training.pairs import gold_pairs, synthetic_pairs
 
 
 @pytest.fixture
-def negatives_of(town_corpus, tmp_path):
+def negatives_of(town_corpus):
     """Return a function that returns the hard negatives of gold and synthetic pairs under some settings."""
     asked = SyntheticQuestion("Who lights the lamps?", (town_corpus.articles[0].article_id,), "headings")
     sources = {"gold": gold_pairs(town_corpus), "synthetic": synthetic_pairs(town_corpus, [asked])}
 
     def made(pairs: str, name: str = "bm25", per_pair: int = 1) -> dict:
         config = RunConfig(negatives=NegativesConfig(depth=2, pairs=pairs))
+        stage = Stage1Config(negatives=name, negatives_per_pair=per_pair)
         texts = [article.text for article in town_corpus.articles]
-        builder = StageBuilder(Job(town_corpus, config, tmp_path), SimpleNamespace(encoders=None), texts)
-        return builder._negatives(Stage1Config(negatives=name, negatives_per_pair=per_pair), sources)
+        return hard_negatives(town_corpus, config, stage, sources, lambda: BM25(texts, language="en"))
 
     return made
 

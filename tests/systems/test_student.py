@@ -6,7 +6,6 @@ import pytest
 from statgraph import Retriever, artifacts, export
 from statgraph.errors import RunError, UsageError
 from statgraph.retrieval.index.article_index import ArticleIndex
-from statgraph.retrieval.search.ensemble_run import member_folders
 from statgraph.runs import parts
 from statgraph.runs.run import RunFolder
 from statgraph.systems import student
@@ -114,7 +113,7 @@ def test_a_student_cannot_be_updated_nor_be_a_member(learn, town_corpus, setting
 
 @pytest.mark.parametrize("better", [True, False])
 def test_article_vectors_are_smoothed_where_dev_is_better_for_it(monkeypatch, learn, teacher, better):
-    (member, *_) = member_folders(teacher).values()
+    (member, *_) = teacher.member_folders.values()
     vectors = ArticleIndex.load(RunFolder.read(member).index, device="cpu").vectors
     others = np.roll(vectors, 1, axis=0)
     metrics = iter([{"quality": 0.5}, {"quality": 0.6 if better else 0.5}])

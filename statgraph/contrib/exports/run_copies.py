@@ -90,5 +90,5 @@ def published_files(run: RunFolder) -> Iterator[Path]:
             yield path
         elif path.is_dir():
             yield from (file for file in sorted(path.rglob("[!.]*")) if file.is_file())
-    for member in run.kind.member_folders(run).values():
+    for member in run.member_folders.values():
         yield from published_files(RunFolder.read(member))

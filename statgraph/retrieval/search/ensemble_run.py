@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -40,18 +38,13 @@ class SavedRanker:
     wholes: bool
 
 
-def member_folders(run: RunFolder) -> dict[str, Path]:
-    """Return the run folder of each member by its name, SYSTEM@BACKBONE."""
-    return {name: run.members / re.sub(r"[^\w.]+", "-", name).strip("-") for name in run.config.ensemble.members}
-
-
 def member_signals(run: RunFolder, *, device: str = "auto", precision: str = "float32") -> Iterator[DenseSignal]:
     """Yield the dense signal of each member.
 
     Raises:
         RunError: if one is missing or damaged.
     """
-    members = {name: RunFolder.read(folder) for name, folder in member_folders(run).items()}
+    members = {name: RunFolder.read(folder) for name, folder in run.member_folders.items()}
     folders = [member.query_encoder for member in members.values()]
     encoders = read_query_encoders(folders, device=device, precision=precision)
     for (name, member), encoder in zip(members.items(), encoders, strict=True):
@@ -60,8 +53,9 @@ def member_signals(run: RunFolder, *, device: str = "auto", precision: str = "fl
 
 
 def learnt_from(run: RunFolder) -> str | None:
-    """Return the split whose questions a run's weights have learnt from; None where they are the prior's."""
-    return "dev" if read_ranker(run).n_learnt_from else None
+    """Return the split whose questions an ensemble's weights have learnt from; None where they are the prior's, and of
+    other runs."""
+    return "dev" if run.kind.has_members and read_ranker(run).n_learnt_from else None
 
 
 def read_ranker(run: RunFolder) -> SavedRanker:

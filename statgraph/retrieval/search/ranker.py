@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from statgraph import artifacts
 from statgraph.augmentation.store import questions_by_row, synthetic_of_run, unknown_article
 from statgraph.encoders.article_text import article_texts
 from statgraph.encoders.embedded import is_everyday_word
@@ -147,8 +148,8 @@ def question_reader(run: RunFolder, bm25: BM25) -> QuestionReader:
     return QuestionReader(language, stop_words=stop_words, known=bm25.vocabulary, spelling=spelling, synonyms=synonyms)
 
 
-def built_index(run: RunFolder, articles: Sequence[Article | StoredArticle]) -> BM25:
-    """Return a BM25 index of a run's articles, the synthetic questions that expand them included.
+def write_lexical_index(run: RunFolder, articles: Sequence[Article | StoredArticle]) -> None:
+    """Save the BM25 index of a run's articles with the run, the synthetic questions that expand them included.
 
     Raises:
         RunError: if these questions are missing or damaged, or ask about other articles.
@@ -158,7 +159,8 @@ def built_index(run: RunFolder, articles: Sequence[Article | StoredArticle]) -> 
     if config.bm25.expansion:
         questions = _synthetic_questions(run.synthetic, [article.article_id for article in articles])
         texts = expanded_texts(texts, questions, most=config.bm25.expansion)
-    return BM25(texts, language=run.corpus.language, **config.bm25.options)
+    with artifacts.replaced_folder(run.lexical_index) as staging:
+        BM25(texts, language=run.corpus.language, **config.bm25.options).write(staging)
 
 
 def _synthetic_questions(path: Path, article_ids: Sequence[str]) -> list[list[str]]:

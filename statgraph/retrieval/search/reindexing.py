@@ -86,7 +86,7 @@ def quicken(run: object, precision: str = "float32") -> Quickened:
     if precision not in QUERY_GRAPHS:
         raise unknown_name("precision", precision, QUERY_GRAPHS)
     with _held(run) as opened:
-        members = [RunFolder.read(folder) for folder in opened.kind.member_folders(opened).values()]
+        members = [RunFolder.read(folder) for folder in opened.member_folders.values()]
         if not members:
             opened.require_vectors()
         folders = [run.query_encoder for run in members or [opened]]

@@ -23,8 +23,8 @@ from statgraph.law.records import Corpus, Question
 from statgraph.law.synonyms import saved_text, write_synonyms
 from statgraph.progress import Progress, silent
 from statgraph.retrieval.index.article_index import ArticleIndex
-from statgraph.retrieval.search.ensemble_run import member_folders
 from statgraph.retrieval.search.graph_run import load_graph_run
+from statgraph.retrieval.search.ranker import write_lexical_index
 from statgraph.runs.article_store import ArticleStore, StoredArticle, write_article_store
 from statgraph.runs.folders import changed_run, refuse_full_folder
 from statgraph.runs.own_corpus import write_training_texts
@@ -32,7 +32,6 @@ from statgraph.runs.run import CorpusFacts, RunFolder
 from statgraph.systems.ensemble import copy_ranker, write_parts
 from statgraph.systems.job import StepClock
 from statgraph.systems.model_card import corpus_entry, write_model_cards
-from statgraph.systems.pipeline import write_lexical_index
 from statgraph.systems.updating.changes import ArticleChanges, article_changes
 from statgraph.systems.updating.vectors import carried_out, plan_with_graph, plan_without_graph
 
@@ -269,7 +268,7 @@ def update_dense(update: Update, updated: RunFolder | None) -> UpdateCounts:
 
 def update_ensemble(update: Update, updated: RunFolder | None) -> UpdateCounts:
     """Update the members, and make again what stands beside them. The weights stay."""
-    folders = member_folders(updated or update.run)
+    folders = (updated or update.run).member_folders
     runs = {name: RunFolder.read(folder) for name, folder in folders.items()}
     for run in runs.values():
         if run.has_graph:

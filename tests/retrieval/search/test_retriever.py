@@ -11,9 +11,9 @@ from statgraph.augmentation.store import SyntheticQuestion, write_synthetic
 from statgraph.errors import RunError, UsageError
 from statgraph.law.query import Query
 from statgraph.retrieval.index.article_index import ArticleIndex
+from statgraph.retrieval.search.ranker import write_lexical_index
 from statgraph.runs.article_store import write_article_store
 from statgraph.runs.run import RunFolder
-from statgraph.systems.pipeline import write_lexical_index
 
 ODD_QUESTIONS = {
     "punctuation": "?!… — «»",
