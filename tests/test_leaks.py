@@ -12,7 +12,7 @@ from statgraph.encoders.static import StaticBiEncoder
 from statgraph.law.records import CitingText, Corpus, Question
 from statgraph.retrieval.search.ensemble_run import read_ensemble
 from statgraph.retrieval.signals.signal import QuestionBatch
-from statgraph.systems import pipeline
+from statgraph.systems import ensemble, pipeline
 from statgraph.systems.presets import resolve_config
 
 # Every way in which a citing text can get into a member.
@@ -65,7 +65,8 @@ def trainings(monkeypatch):
 
         return prepare
 
-    monkeypatch.setattr(pipeline, "train_run", noted)
+    for module in (pipeline, ensemble):
+        monkeypatch.setattr(module, "train_run", noted)
     for name in ("question_inputs", "article_inputs"):
         monkeypatch.setattr(StaticBiEncoder, name, spied(getattr(StaticBiEncoder, name)))
     return corpora, texts

@@ -6,11 +6,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from statgraph import artifacts
 from statgraph.cache import SHARED_BYTES
@@ -19,7 +18,6 @@ from statgraph.errors import RunError, option
 from statgraph.law.records import Corpus
 from statgraph.runs import parts
 from statgraph.runs.kind import kind_of
-from statgraph.runs.parts import Part
 from statgraph.settings import changed_settings
 
 RUNS = Path("runs")
@@ -189,9 +187,14 @@ def claim(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> N
             f"{folder}: was started on another corpus, or another state of this one; name that one "
             f"with {option('corpus')}, or train into another folder"
         )
-    used = _used_settings(folder, kind_of(config).parts, begun["config"])
-    changed = changed_settings(begun["config"], wanted["config"], which=used)
-    if changed:
+    saved = [part for part in kind_of(config).parts if part.uses and part.is_in(folder)]
+    used = {name for part in saved for name in part.settings(begun["config"])}
+
+    def matters(name: str) -> bool:
+        """Return whether the saved work depends on a setting; what decides all work, such as the seed, has no group."""
+        return bool(saved) and ("." not in name or not used.isdisjoint((name, name.partition(".")[0])))
+
+    if changed := changed_settings(begun["config"], wanted["config"], which=matters):
         raise RunError(
             f"{folder}: was started with other settings ({changed}); resume it with the same ones, "
             "or train into another folder"
@@ -212,16 +215,6 @@ def unclaim(folder: Path, config: RunConfig) -> None:
             (folder / part).unlink(missing_ok=True)
     with suppress(OSError):
         folder.rmdir()
-
-
-def _used_settings(folder: Path, run_parts: Iterable[Part], config: Mapping[str, Any]) -> Callable[[str], bool]:
-    """Return a function that says by a setting's name whether the saved work of an unfinished run depends on it.
-
-    What decides all work, such as the seed, is in no group.
-    """
-    begun = [part for part in run_parts if part.uses and part.is_in(folder)]
-    used = {name for part in begun for name in part.settings(config)}
-    return lambda name: bool(begun) and ("." not in name or not used.isdisjoint((name, name.partition(".")[0])))
 
 
 def refuse_full_folder(out: Path, remedy: str | None = None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from statgraph import artifacts
 from statgraph.law.records import REFERENCES_ELSEWHERE, SET_KEY, SPLITS, Article, CitingText, Corpus, Question
 from statgraph.law.synonyms import saved_text
 from statgraph.runs import parts
-from statgraph.runs.article_store import ArticleStore, StoredArticle
+from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import RunFolder
 
 _TRAIN = SPLITS[0]
@@ -44,12 +44,18 @@ def own_corpus(run: RunFolder) -> Corpus:
                     questions.append(Question(row[0], row[1], _TRAIN, tuple(row[2]), {SET_KEY: row[3]}))
                 else:
                     citing.append(CitingText(row[0], row[1], row[2], tuple(row[3]), *row[4:]))
+    articles = []
+    for row, of in enumerate(store):
+        addresses, (first, after) = store.addresses(row), store.validity(row)
+        known = {REFERENCES_ELSEWHERE: addresses, "valid_from": first, "valid_to": after}
+        metadata = {name: value for name, value in known.items() if value}
+        articles.append(Article(of.article_id, of.title, of.text, of.path, 0, metadata, of.number, of.rubric))
     return Corpus(
         run.corpus.name,
         run.corpus.language,
         licence=str(run.data.get("licence", "unknown")),
         source=str(run.data.get("source", "unknown")),
-        articles=in_order(_article(of, store.validity(row), store.addresses(row)) for row, of in enumerate(store)),
+        articles=in_order(articles),
         questions=tuple(questions),
         citing=tuple(citing),
         synonyms=saved_text(run.synonyms),
@@ -64,9 +70,3 @@ def in_order(articles: Iterable[Article]) -> tuple[Article, ...]:
         placed.append(replace(article, order=orders[article.code]))
         orders[article.code] += 1
     return tuple(placed)
-
-
-def _article(of: StoredArticle, dates: Sequence[str | None], addresses: list[str]) -> Article:
-    known: dict[str, object] = {REFERENCES_ELSEWHERE: addresses} if addresses else {}
-    known |= {name: day for name, day in zip(("valid_from", "valid_to"), dates, strict=True) if day}
-    return Article(of.article_id, of.title, of.text, of.path, 0, known, of.number, of.rubric)

@@ -14,7 +14,7 @@ from statgraph.distributed import SINGLE, in_world
 from statgraph.encoders.inference.frozen_questions import questions_kept
 from statgraph.law.query import Ranked
 from statgraph.law.records import Corpus, Question
-from statgraph.progress import Progress, silent
+from statgraph.progress import Progress
 from statgraph.registry import SIGNALS
 from statgraph.retrieval.ranking.candidates import Candidates
 from statgraph.retrieval.ranking.ensemble import Ensemble
@@ -60,7 +60,7 @@ def train_ensemble(job: Job) -> DevRankings | None:
         return None
     job = replace(job, world=SINGLE)  # the other processes have left
     with in_world(SINGLE), questions_kept():
-        write_parts(run, corpus, job.clock, progress=job.options.progress)
+        write_parts(run, corpus, job.clock, job.options.progress)
         if final is not None:
             job.options.announce(copy_ranker(final, run))
             if final.calibration.is_file():
@@ -71,19 +71,14 @@ def train_ensemble(job: Job) -> DevRankings | None:
             learnt = _learn_ranker(job, run, ensemble)
         with job.clock.step("calibration"):
             calibrate(job, run, ensemble, learnt.candidates, learnt.scores)
-        return _compared(job, ensemble, learnt) if learnt.candidates else None
+        if not learnt.questions:
+            return None
+        _announce_comparison(job, ensemble, learnt)
+        return learnt
 
 
-def write_parts(
-    run: RunFolder,
-    corpus: Corpus,
-    clock: StepClock,
-    *,
-    reuse_from: RunFolder | None = None,
-    progress: Progress = silent,
-) -> None:
-    """Write what an ensemble has beside its trained members and what its ranker has learnt; what depends on the law
-    alone is copied from `reuse_from`, a run of the same articles and settings."""
+def write_parts(run: RunFolder, corpus: Corpus, clock: StepClock, progress: Progress) -> None:
+    """Write what an ensemble has beside its trained members and what its ranker has learnt."""
     with clock.step("signals"), questions_kept():
         questions = corpus.split("train")
         members = list(member_signals(run, device=run.config.device))
@@ -94,8 +89,7 @@ def write_parts(
             questions,
             corpus.usable_citing(),
             members,
-            reuse_from.signals if reuse_from is not None else None,
-            progress,
+            progress=progress,
         )
         with artifacts.replaced_folder(run.signals) as staging:
             for name in run.config.ensemble.signals:
@@ -129,12 +123,17 @@ def _train_member(job: Job, name: str, folder: Path) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Learnt:
-    """The dev questions, the candidates of each, and their scores by weights that have not been learnt from it."""
+class DevRankings:
+    """How an ensemble ranks the dev questions, what `evaluate_split` asks of a retriever: the candidates of each, and
+    their scores by weights that have not learnt from it."""
 
     questions: Sequence[Question]
     candidates: Sequence[Candidates]
     scores: Sequence[np.ndarray]
+
+    def rank(self, questions: Sequence[str], k: int) -> list[Ranked]:
+        """Return the ranking of each dev question, without scores."""
+        return [Ranked(rows[:k], np.zeros(0, dtype=np.float32)) for rows in self.rankings]
 
     @property
     def rankings(self) -> list[np.ndarray]:
@@ -142,17 +141,17 @@ class _Learnt:
         return [own.ranked(scores) for own, scores in zip(self.candidates, self.scores, strict=True)]
 
 
-def _learn_ranker(job: Job, run: RunFolder, ensemble: Ensemble) -> _Learnt:
+def _learn_ranker(job: Job, run: RunFolder, ensemble: Ensemble) -> DevRankings:
     """Learn the weights from the dev questions of all sets, write them and give them to the ensemble; return what that
     came to for those of the main set."""
     corpus, before = job.corpus, ensemble.ranker
     dev = corpus.split("dev")
     if not dev:
-        return _Learnt(dev, [], [])
+        return DevRankings(dev, [], [])
     questions = questions_of_all_sets(corpus, "dev") if run.config.ranker.learnt else list(dev)
     candidates = list(ensemble.candidates([question.text for question in questions], _DEPTH))
     scores = [before.scores(own) for own in candidates]
-    by_prior = _Learnt(dev, candidates[: len(dev)], scores[: len(dev)])
+    by_prior = DevRankings(dev, candidates[: len(dev)], scores[: len(dev)])
     if not run.config.ranker.learnt:
         return by_prior
     learning = learn_weights(before, corpus, questions, candidates)
@@ -168,20 +167,9 @@ def _learn_ranker(job: Job, run: RunFolder, ensemble: Ensemble) -> _Learnt:
     return learnt
 
 
-@dataclass(frozen=True)
-class DevRankings:
-    """How an ensemble ranks the dev questions: what `evaluate_split` asks of a retriever."""
-
-    rankings: list[np.ndarray]
-
-    def rank(self, questions: Sequence[str], k: int) -> list[Ranked]:
-        """Return the ranking of each dev question, without scores."""
-        return [Ranked(rows[:k], np.zeros(0, dtype=np.float32)) for rows in self.rankings]
-
-
-def _compared(job: Job, ensemble: Ensemble, learnt: _Learnt) -> DevRankings:
-    """Return the rankings of the dev questions, and announce how they compare with those of each signal alone: it warns
-    where one is better by more than the standard error of the difference."""
+def _announce_comparison(job: Job, ensemble: Ensemble, learnt: DevRankings) -> None:
+    """Say how the rankings of the dev questions compare with those of each signal alone, with a warning where one is
+    better by more than the standard error of the difference."""
 
     def quality(rankings: Sequence[np.ndarray]) -> np.ndarray:
         return 100 * quality_of(job.corpus, learnt.questions, rankings)
@@ -198,4 +186,3 @@ def _compared(job: Job, ensemble: Ensemble, learnt: _Learnt) -> DevRankings:
         f"dev ranking quality {reached.mean():.1f}; the best signal alone, {best}: {alone[best].mean():.1f}"
         + (f"; WARNING: {best} is better, and simpler" if is_worse else "")
     )
-    return DevRankings(learnt.rankings)

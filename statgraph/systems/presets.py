@@ -193,17 +193,32 @@ def training_request(
             option("final"): final is not None,
         }
         _refuse(given, f"cannot be given with {option('teacher')}, which trains a student; omit one of them")
-        return TrainingRequest(resolve_config(STUDENT, chosen), teacher=_teacher(local_run(teacher)))
+        ensemble = RunFolder.read(local_run(teacher))
+        if not ensemble.kind.has_members:
+            raise UsageError(f"{option('teacher')}: {ensemble.folder} is no ensemble; name one")
+        if ensemble.final:
+            raise UsageError(
+                f"{option('teacher')}: {ensemble.folder} was trained on the dev questions too, so that none could "
+                f"choose the student's epoch; name {ensemble.final}"
+            )
+        return TrainingRequest(resolve_config(STUDENT, chosen), teacher=ensemble)
     if final is not None:
-        final = local_run(final)
+        from statgraph.graph.gnn.encoder import check_layers_of  # loads torch
+
+        folder = local_run(final)
         given = {
             option("system"): system is not None,
             option("fast"): fast,
             option("seed"): seed is not None,
             option("set"): bool(settings),
         }
-        _refuse(given, f"a final run is trained as {final} was; omit it, or train another run first")
-        followed = _followed(final)
+        _refuse(given, f"a final run is trained as {folder} was; omit it, or train another run first")
+        followed = RunFolder.read(folder)
+        if followed.final:
+            raise UsageError(
+                f"{option('final')}: {folder} is a final run itself; name {followed.final}, which it went by"
+            )
+        check_layers_of(followed)
         return TrainingRequest(replace(followed.config, device=device), final=followed)
     system = system or DEFAULT_SYSTEM
     if fast:
@@ -215,25 +230,3 @@ def _refuse(given: Mapping[str, bool], why: str) -> None:
     for name, is_given in given.items():
         if is_given:
             raise UsageError(f"{name}: {why}")
-
-
-def _teacher(folder: Path) -> RunFolder:
-    teacher = RunFolder.read(folder)
-    if not teacher.kind.has_members:
-        raise UsageError(f"{option('teacher')}: {teacher.folder} is no ensemble; name one")
-    if teacher.final:
-        raise UsageError(
-            f"{option('teacher')}: {teacher.folder} was trained on the dev questions too, so that none could choose "
-            f"the student's epoch; name {teacher.final}"
-        )
-    return teacher
-
-
-def _followed(folder: Path) -> RunFolder:
-    from statgraph.graph.gnn.encoder import check_layers_of  # loads torch
-
-    run = RunFolder.read(folder)
-    if run.final:
-        raise UsageError(f"{option('final')}: {folder} is a final run itself; name {run.final}, which it went by")
-    check_layers_of(run)
-    return run

@@ -72,8 +72,11 @@ class RunFacts:
 def listed_runs(runs: Path = RUNS) -> Iterator[RunFacts | RunError]:
     """Yield the facts of each run under a folder, the newest first; of one that is unfinished or damaged, why it has
     none."""
-    folders = {path.parent for name in (parts.MANIFEST, parts.CONFIG) for path in runs.glob(f"[!.]*/{name.name}")}
-    for folder in sorted(folders, key=_changed, reverse=True):
+    changed: dict[Path, float] = {}
+    for part in (parts.MANIFEST, parts.CONFIG):
+        for path in runs.glob(f"[!.]*/{part.name}"):
+            changed[path.parent] = max(path.stat().st_mtime, changed.get(path.parent, 0.0))
+    for folder in sorted(changed, key=changed.__getitem__, reverse=True):
         try:
             yield RunFacts.of(folder)
         except RunError as error:
@@ -100,8 +103,3 @@ def remove_run(folder: Path) -> None:
             raise RunError(f"{folder}: 'statgraph serve' answers from it; stop that first")
         artifacts.remove_folder(folder)
     remove_unshared()
-
-
-def _changed(folder: Path) -> float:
-    named = (folder / part for part in (parts.MANIFEST, parts.CONFIG))
-    return max(path.stat().st_mtime for path in named if path.is_file())

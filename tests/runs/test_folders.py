@@ -125,19 +125,6 @@ def test_in_place_what_stays_is_linked_and_what_is_written_is_new(run, tmp_path)
     assert files(tmp_path) == ["run"]
 
 
-def test_after_an_error_the_run_is_as_it_was(run, tmp_path):
-    def interrupted() -> None:
-        with changed_run(run, None, without=["manifest.json", "notes.txt"]) as folder:
-            (folder / "manifest.json").write_text("half")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert files(run) == ["checkpoints", "encoder", "linked", "manifest.json", "notes.txt"]
-    assert (run / "manifest.json").read_text() == "old"
-    assert files(tmp_path) == ["run"]
-
-
 def test_two_changes_of_one_run_at_once_are_one(run):
     with changed_run(run, None, without=["manifest.json"]) as folder:
         with pytest.raises(RunError, match="another process"), changed_run(run, None, without=[]):

@@ -212,23 +212,17 @@ def test_what_needs_one_encoder_names_the_members_if_there_are_any(train, traine
         train(None, "ranker.learnt=false", "ensemble.members=none").require_vectors()
 
 
-@pytest.mark.parametrize("n_articles", [1, 16])
-def test_a_law_without_headings_or_questions(train, town_corpus, quick_backbone, n_articles):
-    articles = tuple(replace(article, path=article.path[:1]) for article in town_corpus.articles[:n_articles])
-    flat = replace(town_corpus, articles=articles, questions=())
-    for members in (f"qabisar@{quick_backbone}", f"zero-shot@{quick_backbone}"):
-        run = train(flat, f"ensemble.members={members}")
-        assert Retriever.load(run.folder).search("May I keep lamps?")[0].article_id.startswith("lamps")
-
-
-@pytest.mark.parametrize("n_articles", [1, 3])
-def test_the_smallest_laws_are_ranked_and_explained(train, town_corpus, quick_backbone, n_articles):
-    tiny = replace(town_corpus, articles=town_corpus.articles[:n_articles], questions=())
-    for members in ("none", f"zero-shot@{quick_backbone}"):
-        retriever = Retriever.load(train(tiny, f"ensemble.members={members}").folder)
-        question = "Lamps allowed?"
+@pytest.mark.parametrize(("n_articles", "depth"), [(1, 1), (16, 1), (1, 2), (3, 2)])
+def test_the_smallest_laws_and_those_without_headings_or_questions(
+    train, town_corpus, quick_backbone, n_articles, depth
+):
+    articles = tuple(replace(article, path=article.path[:depth]) for article in town_corpus.articles[:n_articles])
+    law = replace(town_corpus, articles=articles, questions=())
+    question = "Lamps allowed?"
+    for members in ("none", f"qabisar@{quick_backbone}", f"zero-shot@{quick_backbone}"):
+        retriever = Retriever.load(train(law, f"ensemble.members={members}").folder)
         found = retriever.search(question)
-        assert (found[0].article_id, found[0].score > 0) == ("lamps1", True)
+        assert found[0].article_id.startswith("lamps")
         assert not any(why.note for why in retriever.explain(question, found))
 
 

@@ -19,7 +19,6 @@ from statgraph.law.validity import FOR_EVER, SINCE_EVER
 from statgraph.registry import ENGINES
 from statgraph.retrieval.index.article_index import ArticleIndex, read_article_ids
 from statgraph.retrieval.index.engines.contract import Columns, EngineAddress, IndexEngine, State, Written
-from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.hub import local_run
 from statgraph.runs.run import RunFolder
 
@@ -51,9 +50,15 @@ def write_to_engine(run: object, address: EngineAddress, config: IndexConfig = I
     run.require_vectors()
     state = state_of(run)
     writer = ENGINES.load(address.name).create(address.uri, state, config)
-    index = ArticleIndex.load(run.index, device="cpu")
+    index, articles = ArticleIndex.load(run.index, device="cpu"), run.articles
     start = time.perf_counter()
-    written = writer.write(index.article_ids, index.tiles(), _columns(ArticleStore(run.folder), index.article_ids))
+    if len(articles) != len(index):
+        raise damaged_run(f"{len(articles)} articles, but {len(index)} in the run's index")
+    days = articles.days_in_force
+    if days is None:
+        days = np.tile(np.array([SINCE_EVER, FOR_EVER], dtype=np.int32), (len(articles), 1))
+    columns = Columns([article.path for article in articles.outlines], days)
+    written = writer.write(index.article_ids, index.tiles(), columns)
     return EngineSummary(state.key, written, time.perf_counter() - start)
 
 
@@ -62,16 +67,6 @@ def state_of(run: RunFolder) -> State:
     before an update."""
     manifest = (run.folder / artifacts.MANIFEST).read_bytes()
     return State(run.corpus.content_hash, hashlib.sha256(manifest).hexdigest())
-
-
-def _columns(articles: ArticleStore, article_ids: Sequence[str]) -> Columns:
-    if len(articles) != len(article_ids):
-        raise damaged_run(f"{len(articles)} articles, but {len(article_ids)} in the run's index")
-    paths: dict[tuple[str, ...], tuple[str, ...]] = {}  # many articles share one
-    days = articles.days_in_force
-    if days is None:
-        days = np.tile(np.array([SINCE_EVER, FOR_EVER], dtype=np.int32), (len(articles), 1))
-    return Columns([paths.setdefault(article.path, article.path) for article in articles], days)
 
 
 class EngineIndex:
@@ -101,19 +96,16 @@ class EngineIndex:
         Raises:
             EngineError: if the engine cannot be reached.
         """
+        where = ANYWHERE
+        if allowed is not None and len(allowed) < allowed.n_articles:
+            by_columns = allowed.where if len(allowed) else None
+            where = by_columns or Where(ids=tuple(self.article_ids[row] for row in allowed.rows))
         ranked = []
-        for ids, scores in self._engine.search(queries, k, self._where(allowed)):
+        for ids, scores in self._engine.search(queries, k, where):
             rows = np.array([self._rows[article_id] for article_id in ids], dtype=np.int64)
             order = np.lexsort((rows, -scores))
             ranked.append(Ranked(rows[order], scores[order]))
         return ranked
-
-    def _where(self, allowed: AllowedRows | None) -> Where:
-        if allowed is None or len(allowed) == allowed.n_articles:
-            return ANYWHERE
-        if allowed.where is not None and len(allowed):
-            return allowed.where
-        return Where(ids=tuple(self.article_ids[row] for row in allowed.rows))
 
     @cached_property
     def _rows(self) -> dict[str, int]:

@@ -46,9 +46,14 @@ class Explainer:
         Raises:
             UsageError: if a hit is not an article of the run, or occurs twice.
         """
-        rows = self._hit_rows(hits)
-        if not rows:
+        if not hits:
             return []
+        strange = next((hit.article_id for hit in hits if hit.article_id not in self._rows), None)
+        if strange is not None:
+            raise UsageError(f"article '{strange}': not in the run; explain hits of the same run")
+        if len({hit.article_id for hit in hits}) < len(hits):
+            raise UsageError("a hit occurs twice; give each once")
+        rows = [self._rows[hit.article_id] for hit in hits]
         terms: list[tuple[TermWeight, ...]] = [()] * len(rows)
         weights = self._term_weights(question, rows)
         if weights is not None:
@@ -73,14 +78,6 @@ class Explainer:
     ) -> list[Explanation]:
         """Return the explanations with what the run knows beside the words."""
         return plain
-
-    def _hit_rows(self, hits: Sequence[Hit]) -> list[int]:
-        strange = next((hit.article_id for hit in hits if hit.article_id not in self._rows), None)
-        if strange is not None:
-            raise UsageError(f"article '{strange}': not in the run; explain hits of the same run")
-        if len({hit.article_id for hit in hits}) < len(hits):
-            raise UsageError("a hit occurs twice; give each once")
-        return [self._rows[hit.article_id] for hit in hits]
 
 
 class DenseExplainer(Explainer):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -157,19 +156,13 @@ def write_lexical_index(run: RunFolder, articles: Sequence[Article | StoredArtic
     config = run.config
     texts = article_texts(articles, heading_path=config.encoder.heading_path)
     if config.bm25.expansion:
-        questions = _synthetic_questions(run.synthetic, [article.article_id for article in articles])
-        texts = expanded_texts(texts, questions, most=config.bm25.expansion)
+        if not run.synthetic.is_file():
+            raise damaged_run(f"{run.synthetic}: is missing, and the articles are expanded by it")
+        questions = synthetic_of_run(run.synthetic).questions
+        rows = {article.article_id: row for row, article in enumerate(articles)}
+        strange = unknown_article(questions, rows)
+        if strange is not None:
+            raise damaged_run(f"{run.synthetic}: article '{strange}' is not in the run")
+        texts = expanded_texts(texts, questions_by_row(questions, rows), most=config.bm25.expansion)
     with artifacts.replaced_folder(run.lexical_index) as staging:
         BM25(texts, language=run.corpus.language, **config.bm25.options).write(staging)
-
-
-def _synthetic_questions(path: Path, article_ids: Sequence[str]) -> list[list[str]]:
-    """Return the questions of each article row that a run was given to expand its articles by."""
-    if not path.is_file():
-        raise damaged_run(f"{path}: is missing, and the articles are expanded by it")
-    questions = synthetic_of_run(path).questions
-    rows = {article_id: row for row, article_id in enumerate(article_ids)}
-    strange = unknown_article(questions, rows)
-    if strange is not None:
-        raise damaged_run(f"{path}: article '{strange}' is not in the run")
-    return questions_by_row(questions, rows)

@@ -146,7 +146,16 @@ def update_run(
         store = ArticleStore(opened.folder)
         old = store.read_all()
         changes = article_changes(old, corpus.articles, store.days_in_force)
-        _refuse_other_law(opened, corpus, changes)
+        other = ""
+        if opened.corpus.language != corpus.language:
+            other = f"its law is in '{opened.corpus.language}', corpus '{corpus.name}' in '{corpus.language}'"
+        elif not changes.n_kept:
+            other = f"corpus '{corpus.name}' has none of its article ids, and equal ids are the same article"
+        if other:
+            raise RunError(
+                f"{opened.folder}: {other}; name a new version of the same law with {option('corpus')}, or train on "
+                "this one"
+            )
     # The hash of a corpus is that of its texts and questions: dates are not in it.
     same = opened.corpus.content_hash == corpus.content_hash and not changes.amended["dates"]
     same = same and corpus.synonyms in ("", saved_text(opened.synonyms))
@@ -282,23 +291,11 @@ def update_ensemble(update: Update, updated: RunFolder | None) -> UpdateCounts:
                 update_run(run.folder, update.corpus, full=update.full, dry_run=updated is None, texts=texts)
             )
     if updated is not None:
-        write_parts(updated, update.corpus, update.clock, progress=update.texts.progress)
+        write_parts(updated, update.corpus, update.clock, update.texts.progress)
         copy_ranker(update.run, updated)
     with_graph = next((member for member in members if member.headings), UpdateCounts())
     total = {name: sum(getattr(member, name) for member in members) for name in ("embedded", "taken", "recomputed")}
     return UpdateCounts(with_graph.headings, with_graph.citations, **total)
-
-
-def _refuse_other_law(run: RunFolder, corpus: Corpus, changes: ArticleChanges) -> None:
-    if run.corpus.language != corpus.language:
-        problem = f"its law is in '{run.corpus.language}', corpus '{corpus.name}' in '{corpus.language}'"
-    elif not changes.n_kept:
-        problem = f"corpus '{corpus.name}' has none of its article ids, and equal ids are the same article"
-    else:
-        return
-    raise RunError(
-        f"{run.folder}: {problem}; name a new version of the same law with {option('corpus')}, or train on this one"
-    )
 
 
 def _citations(questions: Iterable[Question]) -> set[tuple[str, str]]:

@@ -94,17 +94,6 @@ def test_it_comes_back_from_its_folder(tmp_path, built, clustered, stacked, prec
     assert (before[1] == after[1]).all()
 
 
-def test_saving_over_the_folder_it_was_read_from(saved, clustered):
-    # The vectors of the old folder stay mapped while the new one takes its place.
-    vectors, queries = clustered(500, 0, seed=6)[0], clustered(500, 5, seed=8)[1]
-    loaded = ArticleIndex.load(saved, device="cpu")
-    loaded.rebuilt(CONFIG).save(saved)
-    again = ArticleIndex.load(saved, device="cpu")
-    assert (again.vectors == vectors).all()
-    for one, other in zip(again.search(queries, 5), loaded.search(queries, 5), strict=True):
-        assert one.rows.tolist() == other.rows.tolist()
-
-
 def refused(folder, said: str) -> None:
     with pytest.raises(RunError, match=f"^{folder}/{said}") as error:
         ArticleIndex.load(folder, device="cpu")

@@ -7,8 +7,6 @@ import pytest
 from statgraph.errors import RunError
 from statgraph.retrieval.index import vectors as module
 from statgraph.retrieval.index.vectors import (
-    all_unit_length,
-    check_ids,
     check_vectors,
     float32_tiles,
     inner_products,
@@ -76,9 +74,6 @@ def test_vectors_of_a_wrong_length_are_refused(compass, value, unit_length, faul
 
 
 def test_every_vector_has_an_id_of_its_own(compass):
-    check_ids("index", 2, ["A", "B"])
-    with pytest.raises(RunError, match=r"^index: 3 vectors, but 2 article ids; "):
-        check_ids("index", 3, ["A", "B"])
     with pytest.raises(RunError, match=r"^index: article id 'B' appears 2 times; "):
         check_vectors("index", float32_tiles(compass[:3]), ["A", "B", "B"])
 
@@ -87,28 +82,9 @@ def test_lengths_go_on_over_tiles(monkeypatch):
     monkeypatch.setattr(module, "TILE_ROWS", 2)
     vectors = np.array([[3, 4], [0, 1], [5, 12]], dtype=np.float16)
     assert vector_lengths(float32_tiles(vectors)).tolist() == [5.0, 1.0, 13.0]
-    assert not all_unit_length(float32_tiles(vectors))
-    assert all_unit_length(float32_tiles(vectors[1:2]))
 
 
 def test_products_by_hand():
     products = inner_products(np.array([[1, 2, 3], [4, 5, 6]], dtype=np.float32), np.array([1, 0, 2], dtype=np.float32))
     assert (products.tolist(), products.dtype) == ([7, 16], np.float32)
     assert inner_products(np.empty((0, 3), dtype=np.float32), np.ones(3, dtype=np.float32)).tolist() == []
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_products_that_are_not_finite_are_refused(unit_vectors, value):
-    vectors = unit_vectors(200, 8, seed=1)
-    vectors[7, 3] = value
-    with pytest.raises(RunError, match=r"^index: a vector in it is not finite; "):
-        inner_products(vectors, np.ones(8, dtype=np.float32))
-
-
-@pytest.mark.parametrize("width", [5, 100, 384])
-def test_a_pair_scores_the_same_whatever_other_rows_are_compared(unit_vectors, width):
-    vectors, query = unit_vectors(3000, width, seed=1), unit_vectors(1, width, seed=2)[0]
-    scores = inner_products(vectors, query)
-    for seed in range(20):
-        rows = np.random.default_rng(seed).choice(3000, 5 * (seed + 1))
-        assert (inner_products(vectors[rows], query) == scores[rows]).all()

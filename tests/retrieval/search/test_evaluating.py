@@ -76,15 +76,6 @@ def test_questions_like_those_of_training_are_those_that_half_of_dev_is_as_near_
     assert "like training" not in split_metrics(Retriever(FixedRanker(1), UNDATED), untaught, "dev").masks
 
 
-def test_topics_come_from_the_questions_metadata(corpus):
-    topics = {"q2": {"topic": "Deposits"}, "q3": {"kind": "question"}}
-    questions = tuple(dataclasses.replace(q, metadata=topics.get(q.question_id, {})) for q in corpus.questions)
-    corpus = dataclasses.replace(corpus, questions=questions)
-    measured = split_metrics(Retriever(FixedRanker(1), UNDATED), corpus, "test")
-    assert measured.masks["topic: Deposits"].tolist() == [True, False]
-    assert measured.masks["kind: question"].tolist() == [False, True]
-
-
 SAVED = {
     "question_ids": ["q2", "q3"],
     "metrics": {"mAP": [0.833333, 0.5]},

@@ -35,13 +35,6 @@ def explained(graph_run):
     return hits, retriever.explain(QUESTION, hits)
 
 
-def test_the_explained_score_is_that_of_the_hit(explained):
-    hits, explanations = explained
-    assert [why.article_id for why in explanations] == [hit.article_id for hit in hits]
-    assert [why.score for why in explanations] == pytest.approx([hit.score for hit in hits], abs=1e-5)
-    assert {why.note for why in explanations} == {""}
-
-
 def test_the_score_of_the_own_text_is_that_of_the_vector_before_the_graph(graph_run, explained, town_corpus):
     hits, explanations = explained
     own_vectors = np.load(graph_run / parts.GRAPH_INPUTS / "article.npy")

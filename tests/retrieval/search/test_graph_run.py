@@ -69,8 +69,9 @@ def test_the_score_is_that_of_the_index_whatever_the_layer(train_town, settings)
     folder = train_town("qabisar", *settings)
     retriever = Retriever.load(folder, device="cpu")
     hits = retriever.search("May I keep my dogs?", k=16)
-    scores = [why.score for why in retriever.explain("May I keep my dogs?", hits)]
-    assert scores == pytest.approx([hit.score for hit in hits], abs=1e-5)
+    explanations = retriever.explain("May I keep my dogs?", hits)
+    assert [why.article_id for why in explanations] == [hit.article_id for hit in hits]
+    assert [why.score for why in explanations] == pytest.approx([hit.score for hit in hits], abs=1e-5)
 
 
 def test_siblings_in_order_are_neighbours_by_the_name_of_the_edge(train_town):

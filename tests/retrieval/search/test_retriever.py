@@ -202,14 +202,6 @@ def test_an_event_loop_goes_on_while_a_question_is_searched(retriever):
     assert asyncio.run(run()) == [retriever.search("notice", 2), retriever.search("deposit", 1)]
 
 
-@pytest.mark.parametrize("question", ["", " \t\n", "\u2003\u00a0"])
-def test_a_blank_question_is_refused(retriever, question):
-    with pytest.raises(UsageError, match=r"^the question is blank; ask something$"):
-        retriever.search(question)
-    with pytest.raises(UsageError, match=r"^the question is blank; ask something$"):
-        retriever.rank(["deposit", question], 1)
-
-
 @pytest.mark.parametrize("question", ODD_QUESTIONS.values(), ids=ODD_QUESTIONS)
 def test_odd_questions_have_finite_scores(run, sample_run, question):
     for folder in (run, sample_run.folder):

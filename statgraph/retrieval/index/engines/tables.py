@@ -51,7 +51,8 @@ def expression(where: Where, quoted: Callable[[str], str], brackets: str) -> str
     if where.codes:
         parts.append(f"code in {listed(where.codes)}")
     if where.heading:
-        first, after = path_range(where.heading)
+        first = path_key(where.heading)
+        after = first[:-1] + chr(ord(PATH_END) + 1)  # the first text after all that begin with it
         parts.append(f"path >= {quoted(first)} and path < {quoted(after)}")
     if where.day is not None:
         parts.append(f"valid_from <= {where.day} and valid_to > {where.day}")
@@ -82,9 +83,3 @@ def probes_of(lists: int, n_met: int, n_articles: int, k: int) -> int:
 def path_key(path: Sequence[str]) -> str:
     """Return a path as one text: an article is under a heading if its key begins with the heading's."""
     return "".join(f"{title}{PATH_END}" for title in path)
-
-
-def path_range(heading: Sequence[str]) -> tuple[str, str]:
-    """Return the first key of the articles under a heading, and the first after them, as texts are ordered."""
-    key = path_key(heading)
-    return key, key[:-1] + chr(ord(PATH_END) + 1)

@@ -23,6 +23,7 @@ CONDITIONS = {
     "two codes": Where(codes=("Code 0", "Code 2")),
     **{f"under {book}": Where(heading=("Code 1", book)) for book in BOOKS},
     "in force": Where(day=REPEALED),
+    "a book alone": Where(heading=BOOKS[:1]),
     "ids": Where(ids=("art '3'", "art '7'", "nowhere")),
     "all at once": Where(("Code 0",), ("Code 0", "Book 10"), REPEALED, tuple(f"art '{row}'" for row in range(150))),
     "a code that is not there": Where(codes=("Code",)),

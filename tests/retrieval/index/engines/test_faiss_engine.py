@@ -5,10 +5,9 @@ import pytest
 
 from statgraph import artifacts
 from statgraph.errors import EngineError, RunError
-from statgraph.law.allowed_rows import ANYWHERE, Where
 from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.retrieval.index.engines.contract import Columns, State
-from statgraph.retrieval.index.engines.faiss_engine import FaissEngine, LocalArticles
+from statgraph.retrieval.index.engines.faiss_engine import FaissEngine
 
 STATE = State("a" * 64, "1" * 64)
 
@@ -40,30 +39,3 @@ def test_a_state_stays_though_the_clock_was_put_back(tmp_path, compass):
 def test_object_storage_is_another_engine_s(make):
     with pytest.raises(EngineError, match="engine lance"):
         make("s3://law/fr", STATE)
-
-
-@pytest.fixture
-def articles(compass) -> LocalArticles:
-    """East and north in Book I of A, west in A alone, south in Book I of B, north-east nowhere."""
-    paths = [("A", "I"), ("A", "I"), ("A",), ("B", "I"), ()]
-    days = [(0, 9), (5, 9), (0, 9), (0, 5), (0, 9)]
-    return LocalArticles.of("ENWSX", compass, Columns(paths, np.array(days, dtype=np.int32)))
-
-
-@pytest.mark.parametrize(
-    ("where", "ids"),
-    [
-        (ANYWHERE, "ENWSX"),
-        (Where(codes=("A",)), "ENW"),
-        (Where(codes=("A", "B"), heading=("A", "I")), "EN"),
-        (Where(heading=("I",)), ""),
-        (Where(day=4), "EWSX"),
-        (Where(day=5), "ENWX"),
-        (Where(ids=("S", "nowhere"), codes=("B",)), "S"),
-    ],
-)
-def test_conditions_on_columns(articles, tmp_path, where, ids):
-    articles.write(tmp_path)
-    for one in (articles, LocalArticles.read(tmp_path, remedy="write it again")):
-        (ranking,) = one.search(np.array([[1, 0]], dtype=np.float32), 5, where)
-        assert sorted(ranking.ids) == sorted(ids)

@@ -1,13 +1,6 @@
 import numpy as np
 
-from statgraph.retrieval.index.engines.tables import path_range, probes_of, ranked_ids
-
-
-def test_paths_are_ranges_of_texts():
-    first, after = path_range(("A", "B"))
-    assert first <= "A\x1fB\x1f" < after
-    assert first <= "A\x1fB\x1f\U0010ffff" < after
-    assert not first <= "A\x1fB0\x1f" < after
+from statgraph.retrieval.index.engines.tables import probes_of, ranked_ids
 
 
 def test_ranked_by_inner_product():
