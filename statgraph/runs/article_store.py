@@ -126,11 +126,7 @@ class ArticleStore:
         return None if len(rows) == len(self) else rows
 
     def read(self, rows: Sequence[int]) -> list[StoredArticle]:
-        """Return the articles of these rows, in the order of the rows.
-
-        Raises:
-            RunError: if one of them is damaged.
-        """
+        """Return the articles of these rows, in the order of the rows; RunError if one of them is damaged."""
         return [self._article(int(row)) for row in rows]
 
     def addresses(self, row: int) -> list[str]:

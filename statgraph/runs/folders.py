@@ -24,11 +24,7 @@ RUNS = Path("runs")
 
 
 def newest_run(runs: Path = RUNS, *, remedy: str | None = None) -> Path:
-    """Return the run that was finished last; `remedy` is that where there is none.
-
-    Raises:
-        RunError: if there is none.
-    """
+    """Return the run that was finished last; `remedy` is that where there is none; RunError if there is none."""
     newest = max(runs.glob(f"*/{artifacts.MANIFEST}"), key=_age, default=None)
     if newest is None:
         remedy = remedy or f"train one with 'statgraph train', or name one with {option('run')}"
@@ -37,11 +33,7 @@ def newest_run(runs: Path = RUNS, *, remedy: str | None = None) -> Path:
 
 
 def newest_unfinished_run(runs: Path = RUNS) -> Path:
-    """Return the run that was begun last and is not finished.
-
-    Raises:
-        RunError: if there is none.
-    """
+    """Return the run that was begun last and is not finished; RunError if there is none."""
     begun = (path for path in runs.glob(f"*/{parts.CONFIG.name}") if is_unfinished(path.parent))
     newest = max(begun, key=_age, default=None)
     if newest is None:

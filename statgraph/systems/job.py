@@ -94,11 +94,7 @@ class Job:
 
     @cached_property
     def device(self) -> torch.device:
-        """Return this process's device.
-
-        Raises:
-            UsageError: if the device is not there.
-        """
+        """Return this process's device; UsageError if the device is not there."""
         return self.world.device(pick_device(self.config.device))
 
     @property

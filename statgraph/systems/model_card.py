@@ -52,11 +52,7 @@ def write_model_cards(run: RunFolder, report: Report | None) -> None:
 
 
 def read_run_report(folder: Path) -> Report | None:
-    """Return the report of a run, None where it has none.
-
-    Raises:
-        RunError: if it is damaged.
-    """
+    """Return the report of a run, None where it has none; RunError if it is damaged."""
     path = folder / parts.REPORT
     if not path.is_file():
         return None

@@ -116,11 +116,7 @@ def learns_from_questions(config: RunConfig) -> bool:
 
 
 def without_transformers(system: str, settings: Sequence[str]) -> str:
-    """Return the setting that leaves an ensemble's transformers out.
-
-    Raises:
-        UsageError: if the system is no ensemble.
-    """
+    """Return the setting that leaves an ensemble's transformers out; UsageError if the system is no ensemble."""
     config = resolve_config(system, settings)
     if not kind_of(config).has_members:
         raise UsageError(

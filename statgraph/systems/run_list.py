@@ -44,11 +44,7 @@ class RunFacts:
 
     @classmethod
     def of(cls, folder: Path) -> RunFacts:
-        """Return the facts of the finished run in a folder.
-
-        Raises:
-            RunError: if there is none, or it is damaged.
-        """
+        """Return the facts of the finished run in a folder; RunError if there is none, or it is damaged."""
         run, report = RunFolder.read(folder), read_run_report(folder)
         quality = None if report is None else report.metrics.get(QUALITY)
         finished = datetime.fromtimestamp((folder / parts.MANIFEST).stat().st_mtime)

@@ -163,26 +163,11 @@ def chosen_index(config: IndexConfig, n_articles: int, width: int) -> IndexConfi
     Raises UsageError if a setting is out of range, RunError if there are too few articles for the kind.
     """
     check_settings(config)
-    kind = config.kind
+    kind, settings = config.kind, config.ivf_pq
     if kind == "auto":
         kind = "flat" if n_articles <= max(config.flat_most, MIN_ARTICLES) else "ivf-pq"
-    if kind == "ivf-pq":
-        config = replace(config, ivf_pq=_sized(config.ivf_pq, n_articles, width))
-    return replace(config, kind=kind)
-
-
-def default_lists(n_articles: int) -> int:
-    """Return how many lists an approximate index has: the power of two that is at most 2 * sqrt(articles)."""
-    lists: int = 2 ** (int(2 * n_articles**0.5).bit_length() - 1)
-    return lists
-
-
-def default_probes(lists: int) -> int:
-    """Return how many of its lists a search reads: an eighth, but at least 64 where there are as many."""
-    return min(lists, max(_MIN_PROBES, lists // _PROBED_SHARE))
-
-
-def _sized(settings: IvfPqConfig, n_articles: int, width: int) -> IvfPqConfig:
+    if kind != "ivf-pq":
+        return replace(config, kind=kind)
     if n_articles < MIN_ARTICLES:
         raise RunError(
             f"index: ivf-pq needs at least {MIN_ARTICLES} articles to learn its codes (got {n_articles}); "
@@ -198,4 +183,15 @@ def _sized(settings: IvfPqConfig, n_articles: int, width: int) -> IvfPqConfig:
             f"ivf_pq.code_bytes: must be at most {(width + 1) // 2}, one for two of {width} components "
             f"(got {code_bytes})"
         )
-    return replace(settings, lists=lists, probes=probes, code_bytes=code_bytes)
+    return replace(config, kind=kind, ivf_pq=replace(settings, lists=lists, probes=probes, code_bytes=code_bytes))
+
+
+def default_lists(n_articles: int) -> int:
+    """Return how many lists an approximate index has: the power of two that is at most 2 * sqrt(articles)."""
+    lists: int = 2 ** (int(2 * n_articles**0.5).bit_length() - 1)
+    return lists
+
+
+def default_probes(lists: int) -> int:
+    """Return how many of its lists a search reads: an eighth, but at least 64 where there are as many."""
+    return min(lists, max(_MIN_PROBES, lists // _PROBED_SHARE))

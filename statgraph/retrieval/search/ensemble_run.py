@@ -39,11 +39,7 @@ class SavedRanker:
 
 
 def member_signals(run: RunFolder, *, device: str = "auto", precision: str = "float32") -> Iterator[DenseSignal]:
-    """Yield the dense signal of each member.
-
-    Raises:
-        RunError: if one is missing or damaged.
-    """
+    """Yield the dense signal of each member; RunError if one is missing or damaged."""
     members = {name: RunFolder.read(folder) for name, folder in run.member_folders.items()}
     folders = [member.query_encoder for member in members.values()]
     encoders = read_query_encoders(folders, device=device, precision=precision)
@@ -59,11 +55,7 @@ def learnt_from(run: RunFolder) -> str | None:
 
 
 def read_ranker(run: RunFolder) -> SavedRanker:
-    """Return what `write_ranker` saved.
-
-    Raises:
-        RunError: if it is missing or damaged.
-    """
+    """Return what `write_ranker` saved; RunError if it is missing or damaged."""
     with artifacts.reading(run.ranker):
         saved = artifacts.read_object(run.ranker)
         signals, around = (

@@ -122,11 +122,7 @@ def sentence_encoder(ranker: Ranker) -> SentenceEncoder | None:
 
 
 def lexical_index(run: RunFolder) -> BM25:
-    """Return the BM25 index that a run saved.
-
-    Raises:
-        RunError: if it is damaged.
-    """
+    """Return the BM25 index that a run saved; RunError if it is damaged."""
     bm25 = BM25.read(run.lexical_index, language=run.corpus.language, **run.config.bm25.options)
     if len(bm25) != len(run.articles):
         raise damaged_run(f"{run.lexical_index}: {len(bm25)} articles where the run has {len(run.articles)}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -104,10 +103,6 @@ class LocalArticles:
         ranked = self.index.search(vectors, k, self._allowed_rows(where))
         return [RankedIds(tuple(ids[row] for row in rows), scores) for rows, scores in ranked]
 
-    @cached_property
-    def _rows(self) -> dict[str, int]:
-        return {article_id: row for row, article_id in enumerate(self.index.article_ids)}
-
     def _allowed_rows(self, where: Where) -> AllowedRows | None:
         """Return the rows that meet a condition; None is all."""
         if where == ANYWHERE:
@@ -120,9 +115,8 @@ class LocalArticles:
         if where.day is not None:
             chosen &= (self._days[:, 0] <= where.day) & (where.day < self._days[:, 1])
         if where.ids is not None:
-            named = np.zeros(len(chosen), dtype=bool)
-            named[[self._rows[article_id] for article_id in where.ids if article_id in self._rows]] = True
-            chosen &= named
+            named = set(where.ids)
+            chosen &= np.array([article_id in named for article_id in self.index.article_ids])
         return AllowedRows.of_mask(chosen)
 
 
