@@ -14,11 +14,12 @@ from statgraph._version import __version__
 from statgraph.augmentation.store import synthetic_of_run, write_synthetic
 from statgraph.device import pick_device
 from statgraph.encoders.article_encoder import load_article_encoder
-from statgraph.encoders.article_text import article_texts
+from statgraph.encoders.article_text import article_texts, text_hashes
 from statgraph.encoders.similarity import similarity_of
 from statgraph.errors import RunError, damaged_run, option
 from statgraph.graph.gnn.encoder import check_layers_of
-from statgraph.graph.gnn.graph_inputs import write_graph_inputs
+from statgraph.graph.gnn.graph_inputs import GraphInputs, write_graph_inputs
+from statgraph.graph.relations import ARTICLE
 from statgraph.law.records import Corpus, Question
 from statgraph.law.synonyms import saved_text, write_synonyms
 from statgraph.progress import Progress, silent
@@ -33,7 +34,7 @@ from statgraph.systems.ensemble import copy_ranker, write_parts
 from statgraph.systems.job import StepClock
 from statgraph.systems.model_card import corpus_entry, write_model_cards
 from statgraph.systems.updating.changes import ArticleChanges, article_changes
-from statgraph.systems.updating.vectors import carried_out, plan_with_graph, plan_without_graph
+from statgraph.systems.updating.vectors import carried_out, vector_plan
 
 
 @dataclass(frozen=True)
@@ -199,7 +200,7 @@ def _written(update: Update, changes: ArticleChanges, out: Path | None) -> Updat
             write_synonyms(corpus.synonyms, updated.synonyms)
             if run.kind.has_members:
                 write_training_texts(corpus, folder)
-        counts = run.kind.update(update, updated)
+        counts: UpdateCounts = run.kind.update(update, updated)
         entry = {
             "from": run.corpus.content_hash,
             "to": corpus.content_hash,
@@ -241,21 +242,24 @@ def update_lexical(update: Update, updated: RunFolder | None) -> UpdateCounts:
 
 def update_dense(update: Update, updated: RunFolder | None) -> UpdateCounts:
     """Embed changed texts, and compute the vectors that a change reaches through the graph."""
-    run, corpus, config, clock = update.run, update.corpus, update.run.config.encoder, update.clock
+    run, corpus, clock = update.run, update.corpus, update.clock
+    similarity = similarity_of(run.config.encoder.similarity)
     update.texts.check(run)
     with clock.step("graph and what it reaches" if run.has_graph else "what has changed"):
         index = ArticleIndex.load(run.index, device="cpu")
         if list(index.article_ids) != [article.article_id for article in update.old]:
             raise damaged_run(f"{run.folder}: its index and its articles differ")
-        if run.has_graph:
-            plan = plan_with_graph(load_graph_run(run), corpus, full=update.full)
+        graph_run = load_graph_run(run) if run.has_graph else None
+        if graph_run is not None:
+            inputs = graph_run.inputs
         else:
-            texts = article_texts(update.old, heading_path=config.heading_path)
-            plan = plan_without_graph(texts, index, corpus, config, full=update.full)
+            hashes = text_hashes(article_texts(update.old, heading_path=run.config.encoder.heading_path))
+            inputs = GraphInputs({ARTICLE: index.vectors}, {ARTICLE: hashes}, (), ())
+        plan = vector_plan(inputs, index.article_ids, corpus, run.config, graph_run=graph_run, full=update.full)
     counts = UpdateCounts(embedded=len(plan.unknown), recomputed=int(plan.stale.sum()))
-    if plan.graph is not None and plan.graph_run is not None:
-        headings = _difference(plan.graph_run.graph.headings, plan.graph.headings)
-        citations = _difference(_citations(plan.graph_run.inputs.questions), _citations(plan.questions))
+    if plan.graph is not None and graph_run is not None:
+        headings = _difference(graph_run.graph.headings, plan.graph.headings)
+        citations = _difference(_citations(inputs.questions), _citations(plan.questions))
         counts = replace(counts, headings=headings, citations=citations)
     if updated is None:
         return counts
@@ -265,13 +269,12 @@ def update_dense(update: Update, updated: RunFolder | None) -> UpdateCounts:
             embedded, taken = update.texts.of(list(plan.unknown.values()), run)
             counts = replace(counts, taken=taken)
     with clock.step("vectors"):
-        vectors, inputs = carried_out(plan, index.vectors, embedded)
+        vectors, new_inputs = carried_out(plan, index.vectors, embedded, similarity)
     with clock.step("index"):
         ids = [article.article_id for article in corpus.articles]
-        unit_length = similarity_of(config.similarity).unit_length
-        index.renewed(vectors, ids, unit_length=unit_length).save(updated.index)
-        if inputs is not None:
-            write_graph_inputs(inputs, updated.graph_inputs)
+        index.renewed(vectors, ids, unit_length=similarity.unit_length).save(updated.index)
+        if new_inputs is not None:
+            write_graph_inputs(new_inputs, updated.graph_inputs)
     return counts
 
 

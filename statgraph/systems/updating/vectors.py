@@ -8,16 +8,15 @@ from typing import TypeVar
 
 import numpy as np
 
-from statgraph.config import EncoderConfig
+from statgraph.config import RunConfig
 from statgraph.encoders.article_text import HASH_BYTES, article_texts, citing_text, heading_texts, text_hashes
 from statgraph.encoders.frozen import KeyedRows, split_keys
-from statgraph.encoders.similarity import similarity_of
+from statgraph.encoders.similarity import Similarity
 from statgraph.graph.affected import NEW, affected_nodes, old_rows, places_in
 from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.gnn.graph_inputs import GraphInputs
 from statgraph.graph.relations import ARTICLE, HEADING
 from statgraph.law.records import CitingText, Corpus, Question
-from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.retrieval.search.graph_run import GraphRun, enriched_articles
 
 Reader = TypeVar("Reader", Question, CitingText)  # of the law
@@ -43,59 +42,57 @@ class VectorPlan:
     old_rows: np.ndarray
     hashes: Mapping[str, np.ndarray]
     known: KeyedRows
-    encoder: EncoderConfig
     graph: LegalGraph | None = None
     graph_run: GraphRun | None = None
     questions: tuple[Question, ...] = ()
     citing: tuple[CitingText, ...] = ()
 
 
-def plan_without_graph(
-    old_texts: Sequence[str], index: ArticleIndex, corpus: Corpus, encoder: EncoderConfig, *, full: bool = False
+def vector_plan(
+    inputs: GraphInputs,
+    article_ids: Sequence[str],
+    corpus: Corpus,
+    config: RunConfig,
+    *,
+    graph_run: GraphRun | None = None,
+    full: bool = False,
 ) -> VectorPlan:
-    """Return the plan for a run whose index holds the vectors that the encoder gave these texts of its articles; `full`
-    computes everything again."""
-    known = KeyedRows()
-    old_hashes = text_hashes(old_texts)
-    if not full:
-        known.add(old_hashes, index.vectors)
-    texts = article_texts(corpus.articles, heading_path=encoder.heading_path)
-    hashes = text_hashes(texts)
-    rows = places_in(index.article_ids, tuple(corpus.article_rows))
-    stale = _changed(rows, hashes, old_hashes) | full
-    return VectorPlan(_unknown(known, hashes, texts), stale, rows, {ARTICLE: hashes}, known, encoder)
+    """Return the plan for a run of these articles.
 
-
-def plan_with_graph(run: GraphRun, corpus: Corpus, *, full: bool = False) -> VectorPlan:
-    """Return the plan for a run whose index vectors are those of its graph encoder."""
-    encoder = run.config.encoder
-    known = KeyedRows()
-    if not full:
-        for node_type in (ARTICLE, HEADING):
-            known.add(run.inputs.hashes[node_type], run.inputs.vectors[node_type])
-    questions = kept_questions(run.inputs.questions, corpus)
-    citing = kept_citing(run.inputs.citing, corpus)
-    graph = build_graph(replace(corpus, questions=questions, citing=citing), run.config.graph.relations)
-    texts = {
-        ARTICLE: article_texts(corpus.articles, heading_path=encoder.heading_path),
-        HEADING: heading_texts(graph.headings, heading_path=run.config.graph.heading_path),
-    }
-    hashes = {node_type: text_hashes(of_type) for node_type, of_type in texts.items()}
-    for node_type in graph.node_types[len(texts) :]:
-        hashes[node_type] = np.asarray(run.inputs.hashes[node_type])
-    rows = old_rows(run.graph, graph)
-    changed = {
-        node_type: _changed(rows[node_type], hashes[node_type], run.inputs.hashes[node_type])
-        for node_type in graph.node_types
-    }
-    n_hops = len(run.encoder.layers)
-    stale = affected_nodes(run.graph, graph, rows=rows, changed=changed, hops=n_hops)[ARTICLE] | full
-    if run.encoder.needs_whole_graph and stale.any():
-        stale[:] = True
-    unknown: dict[bytes, str] = {}
-    for node_type in (ARTICLE, HEADING):
-        unknown |= _unknown(known, hashes[node_type], texts[node_type])
-    return VectorPlan(unknown, stale, rows[ARTICLE], hashes, known, encoder, graph, run, questions, citing)
+    Args:
+        inputs: hashes and vectors of the run's texts: what its graph encoder reads; in a run without a graph of its
+            articles alone, the vectors those of its index.
+        article_ids: of the run, in row order.
+        corpus: the new version.
+        config: of the run.
+        graph_run: of a run with a graph.
+        full: whether to compute everything again.
+    """
+    texts = {ARTICLE: article_texts(corpus.articles, heading_path=config.encoder.heading_path)}
+    rows = {ARTICLE: places_in(article_ids, tuple(corpus.article_rows))}
+    graph, questions, citing = None, inputs.questions, inputs.citing
+    if graph_run is not None:
+        questions, citing = kept_questions(questions, corpus), kept_citing(citing, corpus)
+        graph = build_graph(replace(corpus, questions=questions, citing=citing), config.graph.relations)
+        texts[HEADING] = heading_texts(graph.headings, heading_path=config.graph.heading_path)
+        rows = old_rows(graph_run.graph, graph)
+    known, unknown = KeyedRows(), {}
+    hashes = {node_type: np.asarray(inputs.hashes[node_type]) for node_type in rows}  # of readers, which stay
+    for node_type, of_type in texts.items():
+        hashes[node_type] = text_hashes(of_type)
+        if not full:
+            known.add(inputs.hashes[node_type], inputs.vectors[node_type])
+    for node_type, of_type in texts.items():
+        keys = split_keys(hashes[node_type])
+        unknown |= {key: text for key, text in zip(keys, of_type, strict=True) if key not in known}
+    changed = {kind: _changed(rows[kind], hashes[kind], inputs.hashes[kind]) for kind in rows}
+    stale = changed[ARTICLE]
+    if graph is not None and graph_run is not None:
+        n_hops = len(graph_run.encoder.layers)
+        stale = affected_nodes(graph_run.graph, graph, rows=rows, changed=changed, hops=n_hops)[ARTICLE]
+        if graph_run.encoder.needs_whole_graph and stale.any():
+            stale[:] = True
+    return VectorPlan(unknown, stale | full, rows[ARTICLE], hashes, known, graph, graph_run, questions, citing)
 
 
 def kept_questions(questions: Sequence[Question], corpus: Corpus) -> tuple[Question, ...]:
@@ -128,7 +125,7 @@ def _kept(
 
 
 def carried_out(
-    plan: VectorPlan, old_vectors: np.ndarray, embedded: np.ndarray | None
+    plan: VectorPlan, old_vectors: np.ndarray, embedded: np.ndarray | None, similarity: Similarity
 ) -> tuple[np.ndarray, GraphInputs | None]:
     """Return (index vectors of the new version (articles, width) float32, what its graph encoder reads).
 
@@ -136,8 +133,8 @@ def carried_out(
         plan: what there is to compute.
         old_vectors: the vectors of the old index.
         embedded: those of the unknown texts, (unknown, width); None where there are none.
+        similarity: of the run.
     """
-    similarity = similarity_of(plan.encoder.similarity)
     if embedded is not None:
         new_hashes = np.frombuffer(b"".join(plan.unknown), dtype=np.uint8).reshape(-1, HASH_BYTES)
         plan.known.add(new_hashes, embedded if plan.graph else similarity.index_vectors(embedded))
@@ -164,8 +161,3 @@ def _changed(rows: np.ndarray, hashes: np.ndarray, old_hashes: np.ndarray) -> np
         return np.ones(len(rows), dtype=bool)
     changed: np.ndarray = (rows == NEW) | (hashes != np.asarray(old_hashes)[rows]).any(axis=1)
     return changed
-
-
-def _unknown(known: KeyedRows, hashes: np.ndarray, texts: Sequence[str]) -> dict[bytes, str]:
-    """Return by hash (texts, 16) the texts that have no vector, each once, in their order."""
-    return {key: text for key, text in zip(split_keys(hashes), texts, strict=True) if key not in known}

@@ -5,10 +5,11 @@ import pytest
 import torch
 
 from statgraph.encoders.article_encoder import load_article_encoder
-from statgraph.encoders.article_text import article_text, heading_texts
+from statgraph.encoders.article_text import article_text, heading_texts, text_hashes
 from statgraph.encoders.similarity import similarity_of
 from statgraph.graph.blocks import whole_graph_block
 from statgraph.graph.build import build_graph
+from statgraph.graph.gnn.graph_inputs import GraphInputs
 from statgraph.law.records import Article
 from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.retrieval.search.graph_run import load_graph_run
@@ -17,8 +18,7 @@ from statgraph.systems.updating.vectors import (
     carried_out,
     kept_citing,
     kept_questions,
-    plan_with_graph,
-    plan_without_graph,
+    vector_plan,
 )
 
 CPU = torch.device("cpu")
@@ -40,11 +40,16 @@ def vectors_anew(run, corpus, folder) -> np.ndarray:
     return similarity_of(run.config.encoder.similarity).index_vectors(enriched[: len(articles)].numpy())
 
 
+def plan_of(run, corpus):
+    return vector_plan(run.inputs, run.graph.article_ids, corpus, run.config, graph_run=run)
+
+
 def carried(plan, folder) -> tuple:
     """Return what a plan comes to, with its unknown texts encoded by the run in a folder."""
-    encode = load_article_encoder(folder, RunFolder.read(folder).config.encoder, CPU).encode
+    config = RunFolder.read(folder).config.encoder
     old_vectors = ArticleIndex.load(folder / "index", device="cpu").vectors
-    return carried_out(plan, old_vectors, encode(list(plan.unknown.values())))
+    embedded = load_article_encoder(folder, config, CPU).encode(list(plan.unknown.values()))
+    return carried_out(plan, old_vectors, embedded, similarity_of(config.similarity))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +68,7 @@ def carried(plan, folder) -> tuple:
 def test_what_is_computed_and_what_stays_equal_computing_all_anew(train, reformed, settings):
     folder = train("qabisar", *settings)
     run = load_graph_run(RunFolder.read(folder))
-    plan = plan_with_graph(run, reformed)
+    plan = plan_of(run, reformed)
     known = heading_texts(run.graph.headings, heading_path=run.config.graph.heading_path)
     assert not set(plan.unknown.values()) & set(known)
     vectors, inputs = carried(plan, folder)
@@ -86,7 +91,7 @@ def test_references_of_a_new_version_are_those_of_its_own_texts_and_numbers(trai
     )
     new = Article("wheels1", "Art. 17 on wheels", "Wheels are round.", ("Town Code", "Book I. Rights"), 99)
     corpus = replace(referring_town, articles=(*articles, new), questions=referring_town.split("train")[2:])
-    plan = plan_with_graph(run, corpus)
+    plan = plan_of(run, corpus)
     stale = [article.article_id for article, stale in zip(corpus.articles, plan.stale, strict=True) if stale]
     # carts1 for its text, lamps1 and dogs1 for who names them, carts2 and fences2 for whom they name.
     assert stale == ["lamps1", "dogs1", "carts1", "carts2", "fences2", "wheels1"]
@@ -99,7 +104,7 @@ def test_citing_texts_stay_those_of_training_and_cite_what_is_left(train, cited_
     run = load_graph_run(RunFolder.read(folder))
     left = tuple(article for article in reformed.articles if article.article_id != "lamps2")
     corpus = replace(reformed, articles=left, questions=reformed.split("train"))
-    plan = plan_with_graph(run, corpus)
+    plan = plan_of(run, corpus)
     assert [(text.citing_id, text.article_ids) for text in plan.citing] == [
         ("guide-1", ("lamps1",)),
         ("guide-2", ("dogs2",)),
@@ -112,7 +117,7 @@ def test_citing_texts_stay_those_of_training_and_cite_what_is_left(train, cited_
 
 def test_only_what_has_no_vector_is_embedded(train, reformed):
     folder = train("qabisar")
-    plan = plan_with_graph(load_graph_run(RunFolder.read(folder)), reformed)
+    plan = plan_of(load_graph_run(RunFolder.read(folder)), reformed)
     path = "Town Code > Book III. Wheels"
     assert set(plan.unknown.values()) == {
         "Town Code > Book I. Rights\non dogs\nDogs are taxed by day.",
@@ -128,7 +133,7 @@ def test_one_layer_reaches_the_article_alone_and_two_its_siblings(train, town_co
             replace(article, text="Lamps burn.") if article.article_id == "lamps1" else article
             for article in town_corpus.articles
         )
-        plan = plan_with_graph(
+        plan = plan_of(
             load_graph_run(RunFolder.read(train("qabisar", *settings))), replace(town_corpus, articles=articles)
         )
         return {article.article_id for article, is_stale in zip(articles, plan.stale, strict=True) if is_stale}
@@ -143,11 +148,14 @@ def test_without_a_graph(train, town_corpus, reformed, similarity):
     settings = ("stage2.epochs=0", f"encoder.similarity={similarity}")
     folder = train("dsr", *settings)
     index = ArticleIndex.load(folder / "index", device="cpu")
-    config = RunFolder.read(folder).config.encoder
-    texts = [article_text(article) for article in town_corpus.articles]
-    plan = plan_without_graph(texts, index, reformed, config)
+    config = RunFolder.read(folder).config
+    hashes = text_hashes([article_text(article) for article in town_corpus.articles])
+    inputs = GraphInputs({"article": index.vectors}, {"article": hashes}, ())
+    plan = vector_plan(inputs, index.article_ids, reformed, config)
     vectors, inputs = carried(plan, folder)
-    anew = load_article_encoder(folder, config, CPU).encode([article_text(article) for article in reformed.articles])
+    anew = load_article_encoder(folder, config.encoder, CPU).encode(
+        [article_text(article) for article in reformed.articles]
+    )
     np.testing.assert_allclose(vectors, similarity_of(similarity).index_vectors(anew), atol=2e-6)
     assert inputs is None
     assert len(plan.unknown) == plan.stale.sum() == 3
