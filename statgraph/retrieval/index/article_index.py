@@ -20,12 +20,13 @@ from statgraph.retrieval.index.vectors import (
     INDEX_FILE,
     REMEDY,
     TILE_ROWS,
-    all_unit_length,
+    are_unit_length,
     check_ids,
     check_vectors,
     existing,
     float32_tiles,
     inner_products,
+    vector_lengths,
 )
 from statgraph.retrieval.lexical.bm25 import best_rows
 
@@ -124,7 +125,7 @@ class ArticleIndex:
                 "kind": self.kind,
                 "articles": len(self),
                 "width": self.width,
-                "metric": UNIT_METRIC if all_unit_length(self.tiles()) else METRIC,
+                "metric": UNIT_METRIC if are_unit_length(vector_lengths(self.tiles())).all() else METRIC,
                 "versions": {"statgraph": __version__, "faiss": faiss.__version__},
                 **own_entries,
             }

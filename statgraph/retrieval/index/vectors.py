@@ -72,7 +72,7 @@ def check_vectors(place: str, tiles: Tiles, article_ids: Sequence[str], *, unit_
     lengths = vector_lengths(tiles)
     check_ids(place, len(lengths), article_ids)
     # Negated so that nan counts as wrong.
-    wrong = np.flatnonzero(~_of_length_one(lengths) if unit_length else ~np.isfinite(lengths))
+    wrong = np.flatnonzero(~are_unit_length(lengths) if unit_length else ~np.isfinite(lengths))
     if not len(wrong):
         return
     fault, remedy = "is not finite", f"{RETRAIN} with a lower learning rate"
@@ -93,13 +93,14 @@ def check_ids(place: str, n_vectors: int, article_ids: Sequence[str]) -> None:
         raise RunError(f"{place}: article id '{twice}' appears {times} times; ids must be unique")
 
 
-def all_unit_length(tiles: Tiles) -> bool:
-    """Return whether every vector has length 1, within float16 precision."""
-    return bool(_of_length_one(vector_lengths(tiles)).all())
+def are_unit_length(lengths: np.ndarray) -> np.ndarray:
+    """Return which lengths are 1, within float16 precision, (articles,) bool."""
+    near_one: np.ndarray = np.abs(lengths - 1) <= NORM_TOLERANCE
+    return near_one
 
 
 def vector_lengths(tiles: Tiles) -> np.ndarray:
-    """Return (articles,) float32."""
+    """Return the length of each vector, (articles,) float32."""
     return np.concatenate([np.sqrt(np.einsum("ad,ad->a", tile, tile)) for _, tile in tiles])
 
 
@@ -138,8 +139,3 @@ def existing(path: Path) -> Path:
     if not path.is_file():
         raise RunError(f"{path}: missing; {REMEDY}")
     return path
-
-
-def _of_length_one(lengths: np.ndarray) -> np.ndarray:
-    near_one: np.ndarray = np.abs(lengths - 1) <= NORM_TOLERANCE
-    return near_one

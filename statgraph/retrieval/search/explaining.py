@@ -124,7 +124,7 @@ class DenseExplainer(Explainer):
             return [replace(why, own_text_score=why.score) for why in plain]
         if self._graph is None:
             return plain
-        parts = self._graph.explain(self._ranker.question_vectors([question])[0], rows)
+        parts = self._graph.explain(self._ranker.encoder.encode([question])[0], rows)
         completed = []
         for why, part in zip(plain, parts, strict=True):
             if abs(part.score - why.score) <= _MAX_INDEX_ERROR * max(1.0, abs(why.score)):

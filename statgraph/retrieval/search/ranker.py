@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-import numpy as np
-
 from statgraph import artifacts
 from statgraph.augmentation.store import questions_by_row, synthetic_of_run, unknown_article
 from statgraph.encoders.article_text import article_texts
@@ -27,6 +25,7 @@ from statgraph.retrieval.lexical.spelling import Spelling
 from statgraph.retrieval.search.engine_index import EngineIndex
 from statgraph.retrieval.search.passages import SentenceEncoder
 from statgraph.retrieval.signals.signal import ZERO_SHOT, Signal, text_bm25
+from statgraph.runs import parts
 from statgraph.runs.article_store import StoredArticle
 from statgraph.runs.run import RunFolder
 
@@ -67,19 +66,14 @@ class DenseRanker:
     ):
         self._index = ArticleIndex.load(run.index, device=device) if engine is None else EngineIndex.open(run, engine)
         self.encoder = read_query_encoder(run.query_encoder, device=device, precision=precision)
-
-    @property
-    def article_ids(self) -> tuple[str, ...]:
-        """Return the id of every article row of the index."""
-        return self._index.article_ids
+        articles, ids = run.articles, self._index.article_ids
+        ends = [0, len(articles) - 1]  # reading all takes long
+        if len(ids) != len(articles) or [ids[end] for end in ends] != [a.article_id for a in articles.read(ends)]:
+            raise damaged_run(f"{run.folder}: its index and its {parts.ARTICLES.name} hold different articles")
 
     def rank(self, questions: Sequence[str], k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
         """Return each question's ranking by inner product with the graph-enriched article vectors."""
-        return self._index.search(self.question_vectors(questions), k, allowed)
-
-    def question_vectors(self, questions: Sequence[str]) -> np.ndarray:
-        """Return what the index is searched with, (questions, width) float32."""
-        return self.encoder.encode(questions)
+        return self._index.search(self.encoder.encode(questions), k, allowed)
 
 
 class LexicalRanker:

@@ -38,7 +38,7 @@ def explained(graph_run):
 def test_the_score_of_the_own_text_is_that_of_the_vector_before_the_graph(graph_run, explained, town_corpus):
     hits, explanations = explained
     own_vectors = np.load(graph_run / parts.GRAPH_INPUTS / "article.npy")
-    query = Retriever.load(graph_run, device="cpu")._ranker.question_vectors([QUESTION])[0]
+    query = Retriever.load(graph_run, device="cpu")._ranker.encoder.encode([QUESTION])[0]
     expected = [own_vectors[town_corpus.article_rows[hit.article_id]] @ query for hit in hits]
     assert [why.own_text_score for why in explanations] == pytest.approx(expected, abs=1e-6)
     assert any(abs(why.own_text_score - why.score) > 1e-4 for why in explanations)

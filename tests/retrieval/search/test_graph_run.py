@@ -77,7 +77,7 @@ def test_the_score_is_that_of_the_index_whatever_the_layer(train_town, settings)
 def test_siblings_in_order_are_neighbours_by_the_name_of_the_edge(train_town):
     folder = train_town("qabisar", "gnn.layer=gatv2", "gnn.layers=1", "graph.relations=tree,order")
     explainer = GraphExplainer(RunFolder.read(folder))
-    query = Retriever.load(folder, device="cpu")._ranker.question_vectors(["dogs?"])[0]
+    query = Retriever.load(folder, device="cpu")._ranker.encoder.encode(["dogs?"])[0]
     (part,) = explainer.explain(query, [explainer.article_ids.index("dogs1")])
     assert {(near.node_id, near.relation) for near in part.neighbours if near.kind == "article"} == {
         ("dogs1", "itself"), ("wells1", "precedes"), ("carts1", "follows"),
@@ -116,7 +116,7 @@ def test_a_citing_text_is_a_neighbour(train_town, cited_town):
 def test_one_thread_at_a_time_explains(train_town, monkeypatch):
     folder = train_town("qabisar", "gnn.layer=gat")
     explainer = GraphExplainer(RunFolder.read(folder))
-    query = Retriever.load(folder, device="cpu")._ranker.question_vectors(["dogs?"])[0]
+    query = Retriever.load(folder, device="cpu")._ranker.encoder.encode(["dogs?"])[0]
     expected = explainer.explain(query, [0, 5])
     sample, at_work, most = explainer._sampler.sample, [], []
 
