@@ -26,7 +26,7 @@ from statgraph.progress import Progress, silent
 from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.retrieval.search.graph_run import load_graph_run
 from statgraph.retrieval.search.ranker import write_lexical_index
-from statgraph.runs.article_store import ArticleStore, StoredArticle, write_article_store
+from statgraph.runs.article_store import StoredArticle, write_article_store
 from statgraph.runs.folders import changed_run, refuse_full_folder
 from statgraph.runs.own_corpus import write_training_texts
 from statgraph.runs.run import CorpusFacts, RunFolder
@@ -144,9 +144,8 @@ def update_run(
     target = opened.folder if out is None else out
     artifacts.remove_abandoned(target.resolve())  # what a killed update has left beside it
     with clock.step("comparison"):
-        store = ArticleStore(opened.folder)
-        old = store.read_all()
-        changes = article_changes(old, corpus.articles, store.days_in_force)
+        old = opened.articles.read_all()
+        changes = article_changes(old, corpus.articles, opened.articles.days_in_force)
         other = ""
         if opened.corpus.language != corpus.language:
             other = f"its law is in '{opened.corpus.language}', corpus '{corpus.name}' in '{corpus.language}'"
@@ -280,8 +279,8 @@ def update_dense(update: Update, updated: RunFolder | None) -> UpdateCounts:
 
 def update_ensemble(update: Update, updated: RunFolder | None) -> UpdateCounts:
     """Update the members, and make again what stands beside them. The weights stay."""
+    runs = {name: RunFolder.read(folder) for name, folder in update.run.member_folders.items()}
     folders = (updated or update.run).member_folders
-    runs = {name: RunFolder.read(folder) for name, folder in folders.items()}
     for run in runs.values():
         if run.has_graph:
             check_layers_of(run)
@@ -291,7 +290,7 @@ def update_ensemble(update: Update, updated: RunFolder | None) -> UpdateCounts:
         with update.clock.step(f"member {name}"):
             texts = update.texts.only_of(run)
             members.append(
-                update_run(run.folder, update.corpus, full=update.full, dry_run=updated is None, texts=texts)
+                update_run(folders[name], update.corpus, full=update.full, dry_run=updated is None, texts=texts)
             )
     if updated is not None:
         write_parts(updated, update.corpus, update.clock, update.texts.progress)

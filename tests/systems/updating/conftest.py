@@ -1,7 +1,8 @@
-"""The town's law after a reform, and runs trained on the law before it."""
+"""The town's law after a reform, and a run trained on the law before it."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -33,7 +34,11 @@ def reformed(town_corpus) -> Corpus:
     return replace(town_corpus, articles=articles, questions=questions)
 
 
-@pytest.fixture(scope="session")
-def train(train_town) -> Callable[..., Path]:
-    """Return a function that trains a system on the law before the reform, each only once: look, do not touch."""
-    return train_town
+@pytest.fixture
+def run(train_town, tmp_path) -> Callable[..., Path]:
+    """Return a function that gives a copy of a run trained on the law before the reform, for the test to change."""
+
+    def copied(system: str = "qabisar", *settings: str) -> Path:
+        return shutil.copytree(train_town(system, *settings), tmp_path / "run")
+
+    return copied

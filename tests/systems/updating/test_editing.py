@@ -1,5 +1,3 @@
-import shutil
-
 import pytest
 
 from statgraph import Retriever
@@ -12,16 +10,6 @@ from statgraph.systems.updating.editing import edit_run
 from tests.systems.updating.test_update import rankings
 
 BELLS = {"id": "bells", "text": "Bells ring at noon.", "path": ["Town Code", "Book I. Rights"], "number": "7a"}
-
-
-@pytest.fixture
-def run(train, tmp_path):
-    """Return a function that gives a copy of a trained run, for the test to change."""
-
-    def copied(system="bm25", *settings):
-        return shutil.copytree(train(system, *settings), tmp_path / "run")
-
-    return copied
 
 
 def ids(folder) -> list[str]:
@@ -42,7 +30,7 @@ def test_what_was_added_is_found_and_once_removed_all_is_as_before(run, system):
 
 
 def test_an_article_comes_behind_the_last_under_its_heading(run):
-    folder = run()
+    folder = run("bm25")
     articles = list(ArticleStore(folder))
     last = max(row for row, article in enumerate(articles) if article.path[:2] == tuple(BELLS["path"]))
     deeper = [*BELLS["path"], "Chapter 9. Bells"]
@@ -51,7 +39,7 @@ def test_an_article_comes_behind_the_last_under_its_heading(run):
 
 
 def test_an_article_is_replaced_where_it_is_or_moves_with_its_path(run):
-    folder = run()
+    folder = run("bm25")
     edit_run(folder, add=[BELLS])
     place = ids(folder).index("bells")
     with pytest.raises(UsageError, match=r"article 'bells': .* has one of this id; add (--)?replace, or remove it"):
@@ -66,7 +54,7 @@ def test_an_article_is_replaced_where_it_is_or_moves_with_its_path(run):
 def test_a_file_has_an_article_a_line(run, tmp_path):
     file = tmp_path / "new.jsonl"
     file.write_text('{"id": "bells", "text": "Bells ring.", "path": ["Town Code"], "valid_from": "2027-01-01"}\n')
-    folder = run()
+    folder = run("bm25")
     edit_run(folder, add=file)
     assert ArticleStore(folder).validity(ids(folder).index("bells")) == ("2027-01-01", None)
 
@@ -81,7 +69,7 @@ def test_a_file_has_an_article_a_line(run, tmp_path):
     ],
 )
 def test_what_is_no_article_is_refused(run, tmp_path, line, problem):
-    file, folder = tmp_path / "new.jsonl", run()
+    file, folder = tmp_path / "new.jsonl", run("bm25")
     file.write_text(line + "\n")
     with pytest.raises(CorpusError, match=problem):
         edit_run(folder, add=file)
@@ -89,7 +77,7 @@ def test_what_is_no_article_is_refused(run, tmp_path, line, problem):
 
 
 def test_other_refusals_leave_the_run_as_it_was(run):
-    folder = run()
+    folder = run("bm25")
     before = ids(folder)
     with pytest.raises(UsageError, match=r"article 'gone': .* has none of this id"):
         edit_run(folder, remove=[before[0], "gone"])
@@ -101,7 +89,7 @@ def test_other_refusals_leave_the_run_as_it_was(run):
 
 
 def test_a_refused_edit_removes_what_a_killed_one_has_left(run):
-    folder = run()
+    folder = run("bm25")
     left = folder.parent / f".{folder.name}-0123abcd"
     left.mkdir()
     with pytest.raises(UsageError, match="has none of this id"):
@@ -110,7 +98,7 @@ def test_a_refused_edit_removes_what_a_killed_one_has_left(run):
 
 
 def test_of_two_edits_at_once_none_is_lost(run, monkeypatch):
-    folder, read = run(), update.article_changes
+    folder, read = run("bm25"), update.article_changes
 
     def meanwhile(*arguments):
         monkeypatch.setattr(update, "article_changes", read)

@@ -24,16 +24,6 @@ from statgraph.systems.updating.update import update_run
 QUESTIONS = ("May I keep my wells?", "What do I pay for carts?", "dogs taxed by day")
 
 
-@pytest.fixture
-def run(train, tmp_path):
-    """Return a function that gives a copy of a trained run, for the test to change."""
-
-    def copied(system="qabisar", *settings):
-        return shutil.copytree(train(system, *settings), tmp_path / "run")
-
-    return copied
-
-
 def index_of(run) -> ArticleIndex:
     return ArticleIndex.load(run / "index", device="cpu")
 
@@ -228,12 +218,12 @@ def reforms(draw, corpus):
 
 
 @pytest.mark.parametrize("system", ["qabisar", "bm25"])
-def test_an_update_equals_computing_everything_again(train, town_corpus, tmp_path_factory, system):
+def test_an_update_equals_computing_everything_again(train_town, town_corpus, tmp_path_factory, system):
     @settings(max_examples=4, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
     @given(reforms(town_corpus), reforms(town_corpus))
     def check(first, second):
         folder = tmp_path_factory.mktemp("update")
-        shutil.copytree(train(system), folder / "run")
+        shutil.copytree(train_town(system), folder / "run")
         for version, corpus in enumerate((first, second)):
             if not {article.article_id for article in corpus.articles} & set(article_ids(folder / "run")):
                 continue

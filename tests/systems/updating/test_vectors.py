@@ -65,8 +65,8 @@ def carried(plan, folder) -> tuple:
         ("stage2.joint=false", "stage2.headings=1", "stage2.train_encoders=both"),
     ],
 )
-def test_what_is_computed_and_what_stays_equal_computing_all_anew(train, reformed, settings):
-    folder = train("qabisar", *settings)
+def test_what_is_computed_and_what_stays_equal_computing_all_anew(train_town, reformed, settings):
+    folder = train_town("qabisar", *settings)
     run = load_graph_run(RunFolder.read(folder))
     plan = plan_of(run, reformed)
     known = heading_texts(run.graph.headings, heading_path=run.config.graph.heading_path)
@@ -79,9 +79,9 @@ def test_what_is_computed_and_what_stays_equal_computing_all_anew(train, reforme
     assert [len(inputs.vectors[kind]) for kind in ("article", "heading", "question")] == [16, 4, 8]
 
 
-def test_references_of_a_new_version_are_those_of_its_own_texts_and_numbers(train, referring_town):
+def test_references_of_a_new_version_are_those_of_its_own_texts_and_numbers(train_town, referring_town):
     settings = ("gnn.layers=1", "graph.relations=citations", "encoder.heading_path=false")
-    folder = train("qabisar", *settings, corpus=referring_town)
+    folder = train_town("qabisar", *settings, corpus=referring_town)
     run = load_graph_run(RunFolder.read(folder))
     amended = {"carts1": "Carts are allowed by day. See article 1."}  # no longer article 5
     articles = tuple(
@@ -99,8 +99,8 @@ def test_references_of_a_new_version_are_those_of_its_own_texts_and_numbers(trai
     np.testing.assert_allclose(vectors, vectors_anew(run, corpus, folder), atol=2e-6)
 
 
-def test_citing_texts_stay_those_of_training_and_cite_what_is_left(train, cited_town, reformed):
-    folder = train("qabisar", "graph.relations=tree,citing", corpus=cited_town)
+def test_citing_texts_stay_those_of_training_and_cite_what_is_left(train_town, cited_town, reformed):
+    folder = train_town("qabisar", "graph.relations=tree,citing", corpus=cited_town)
     run = load_graph_run(RunFolder.read(folder))
     left = tuple(article for article in reformed.articles if article.article_id != "lamps2")
     corpus = replace(reformed, articles=left, questions=reformed.split("train"))
@@ -115,8 +115,8 @@ def test_citing_texts_stay_those_of_training_and_cite_what_is_left(train, cited_
     assert inputs.vectors["citing"].shape == (2, 16)
 
 
-def test_only_what_has_no_vector_is_embedded(train, reformed):
-    folder = train("qabisar")
+def test_only_what_has_no_vector_is_embedded(train_town, reformed):
+    folder = train_town("qabisar")
     plan = plan_of(load_graph_run(RunFolder.read(folder)), reformed)
     path = "Town Code > Book III. Wheels"
     assert set(plan.unknown.values()) == {
@@ -127,14 +127,14 @@ def test_only_what_has_no_vector_is_embedded(train, reformed):
     }
 
 
-def test_one_layer_reaches_the_article_alone_and_two_its_siblings(train, town_corpus):
+def test_one_layer_reaches_the_article_alone_and_two_its_siblings(train_town, town_corpus):
     def stale(*settings) -> set[str]:
         articles = tuple(
             replace(article, text="Lamps burn.") if article.article_id == "lamps1" else article
             for article in town_corpus.articles
         )
         plan = plan_of(
-            load_graph_run(RunFolder.read(train("qabisar", *settings))), replace(town_corpus, articles=articles)
+            load_graph_run(RunFolder.read(train_town("qabisar", *settings))), replace(town_corpus, articles=articles)
         )
         return {article.article_id for article, is_stale in zip(articles, plan.stale, strict=True) if is_stale}
 
@@ -144,9 +144,9 @@ def test_one_layer_reaches_the_article_alone_and_two_its_siblings(train, town_co
 
 
 @pytest.mark.parametrize("similarity", ["cosine", "euclidean"])
-def test_without_a_graph(train, town_corpus, reformed, similarity):
+def test_without_a_graph(train_town, town_corpus, reformed, similarity):
     settings = ("stage2.epochs=0", f"encoder.similarity={similarity}")
-    folder = train("dsr", *settings)
+    folder = train_town("dsr", *settings)
     index = ArticleIndex.load(folder / "index", device="cpu")
     config = RunFolder.read(folder).config
     hashes = text_hashes([article_text(article) for article in town_corpus.articles])
