@@ -74,7 +74,7 @@ class Explainer:
         return None if self._bm25 is None else self._bm25.term_weights(question, rows)
 
     def _completed(
-        self, plain: list[Explanation], question: str, rows: Sequence[int], k: int, allowed: AllowedRows | None
+        self, plain: list[Explanation], question: str, rows: list[int], k: int, allowed: AllowedRows | None
     ) -> list[Explanation]:
         """Return the explanations with what the run knows beside the words."""
         return plain
@@ -118,7 +118,7 @@ class DenseExplainer(Explainer):
         return self._statistics.term_weights(question, texts)
 
     def _completed(
-        self, plain: list[Explanation], question: str, rows: Sequence[int], k: int, allowed: AllowedRows | None
+        self, plain: list[Explanation], question: str, rows: list[int], k: int, allowed: AllowedRows | None
     ) -> list[Explanation]:
         if self._scores_own_text:
             return [replace(why, own_text_score=why.score) for why in plain]
@@ -146,7 +146,7 @@ class EnsembleExplainer(Explainer):
         self._ensemble = ranker
 
     def _completed(
-        self, plain: list[Explanation], question: str, rows: Sequence[int], k: int, allowed: AllowedRows | None
+        self, plain: list[Explanation], question: str, rows: list[int], k: int, allowed: AllowedRows | None
     ) -> list[Explanation]:
         completed = []
         for why, parts in zip(plain, score_parts(self._ensemble, question, rows, k, allowed), strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -151,12 +151,9 @@ class GraphExplainer:
         self._sampler = BlockSampler(loaded.graph, fanouts=[-1] * depth, target_edges="mask")
         self._explaining = threading.Lock()  # sampling on one thread changes the number of threads of the process
 
-    def explain(self, query: np.ndarray, rows: Sequence[int]) -> list[GraphPart]:
-        """Return what the graph did for these article rows, each at most once; `query` is what the index was searched
-        with, (width,) float32."""
-        if not len(rows):
-            return []
-        rows = list(rows)
+    def explain(self, query: np.ndarray, rows: list[int]) -> list[GraphPart]:
+        """Return what the graph did for these article rows, one at least, each at most once; `query` is what the index
+        was searched with, (width,) float32."""
         with self._explaining, torch.inference_mode():
             blocks = self._sampler.sample({ARTICLE: torch.tensor(rows)}, target_questions=_NO_ROWS)
             enriched = (

@@ -183,7 +183,7 @@ class Update:
     old: Sequence[StoredArticle]
     texts: TextVectors
     clock: StepClock
-    full: bool = False
+    full: bool
 
 
 def _written(update: Update, changes: ArticleChanges, out: Path | None) -> UpdateCounts:

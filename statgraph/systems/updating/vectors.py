@@ -76,7 +76,8 @@ def vector_plan(
         graph = build_graph(replace(corpus, questions=questions, citing=citing), config.graph.relations)
         texts[HEADING] = heading_texts(graph.headings, heading_path=config.graph.heading_path)
         rows = old_rows(graph_run.graph, graph)
-    known, unknown = KeyedRows(), {}
+    known = KeyedRows()
+    unknown: dict[bytes, str] = {}
     hashes = {node_type: np.asarray(inputs.hashes[node_type]) for node_type in rows}  # of readers, which stay
     for node_type, of_type in texts.items():
         hashes[node_type] = text_hashes(of_type)
