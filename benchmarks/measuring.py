@@ -24,7 +24,7 @@ STATGRAPH = (sys.executable, str(Path(__file__).parents[1] / "cli.py"))
 _WITH_PEAK = """
 import atexit
 from statgraph.cli.main import main
-from statgraph.memory import peak_memory_mib
+from statgraph.device import peak_memory_mib
 atexit.register(lambda: print(peak_memory_mib()))
 main()
 """

@@ -14,7 +14,7 @@ import torch
 
 from benchmarks.measuring import Row
 from statgraph.artifacts import read_json, write_json, write_text
-from statgraph.memory import peak_memory_mib
+from statgraph.device import peak_memory_mib
 from statgraph.runs.provenance import commit
 from tools.material import DOCS, table, with_tables
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
         augment,
         build_graph,
         evaluate,
-        export,
         fetch,
         rehearse,
         serve,
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
         update,
     )
     from statgraph.config import AugmentConfig, IndexConfig, RunConfig
+    from statgraph.contrib.exports.targets import export
     from statgraph.contrib.tuning.bm25_grid import tuned_bm25
     from statgraph.contrib.tuning.study import tune_system
     from statgraph.errors import StatgraphError
@@ -94,6 +94,7 @@ __all__ = [
 ]
 _NAMES = {
     "config": "AugmentConfig IndexConfig RunConfig",
+    "contrib.exports.targets": "export",
     "contrib.tuning.bm25_grid": "tuned_bm25",
     "contrib.tuning.study": "tune_system",
     "errors": "StatgraphError",

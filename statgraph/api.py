@@ -34,7 +34,6 @@ from statgraph.settings import Settings, check_settings
 
 if TYPE_CHECKING:  # these load torch
     from statgraph.augmentation.synthetic import Written
-    from statgraph.contrib.exports.targets import Exported
     from statgraph.evaluation.report import Report
     from statgraph.evaluation.significance import MetricComparison
     from statgraph.graph.build import LegalGraph
@@ -484,40 +483,6 @@ def augment(
     options = GenerationOptions(seed, pick_device(device), progress, limit=limit)
     with resumable("again", partial_beside(Path(out)).is_file):
         return write_generated(checked_corpus(corpus), config, Path(out), options, rank=rank)
-
-
-def export(
-    source: object,
-    target: str,
-    out: Path | str,
-    *,
-    ranked_by: object = None,
-    split: str | None = None,
-    public: bool = False,
-    device: str = "auto",
-) -> Exported:
-    """Write a run or a corpus in a format that other tools read; return where it is.
-
-        export("runs/mine", "onnx", "encoders/mine").about
-
-    Args:
-        source: a run, its folder, or a corpus.
-        target: of a run `sentence-transformers`, `onnx`, `faiss`, `hub`; of a corpus `beir`, `parquet`; `graphml` of
-            either.
-        out: the folder to write, for graphml the file; it must not exist yet. For hub the repository, OWNER/NAME.
-        ranked_by: for beir, a run whose rankings of `split` are written too.
-        split: for beir, train, dev or test.
-        public: for hub, whether everyone can read a repository that is made.
-        device: auto, cpu or cuda.
-
-    Raises:
-        UsageError: if there is no such format, it is not one of the source, or `out` exists.
-        RunError, ModelError: if the run is damaged, or has nothing of the kind.
-        DependencyError: if a package that the format needs is not installed.
-    """
-    from statgraph.contrib.exports import targets
-
-    return targets.export(source, target, out, ranked_by=ranked_by, split=split, public=public, device=device)
 
 
 def serve(

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from pathlib import Path
 from typing import NamedTuple
 
-from statgraph import artifacts
 from statgraph.errors import DependencyError
 
 
@@ -18,8 +16,17 @@ class Extra(NamedTuple):
 
 
 EXTRAS = {
-    row["name"]: Extra(row["purpose"], tuple(row["modules"].split(", ")))
-    for row in artifacts.read_table(Path(__file__).with_suffix(".tsv"))
+    "serve": Extra("statgraph serve and statgraph mcp", ("fastapi", "jinja2", "mcp", "prometheus_client", "uvicorn")),
+    "documents": Extra("import docx, md and xlsx", ("docx", "markdown_it", "openpyxl")),
+    "onnx": Extra("faster questions on a CPU (quicken), and export --to onnx", ("onnx", "onnx_ir", "onnxruntime")),
+    "parquet": Extra("import parquet, and export --to parquet", ("pyarrow",)),
+    "plots": Extra("statgraph plot, and the pictures of tune and reproduce", ("matplotlib",)),
+    "tuning": Extra("statgraph tune", ("optuna",)),
+    "engines": Extra("index --engine lance and --engine milvus", ("lancedb", "pymilvus")),
+    "sharding": Extra("statgraph embed, and update --vectors", ("pyarrow", "ray")),
+    "integrations": Extra(
+        "LangChain, LlamaIndex, Haystack and ir_datasets", ("haystack", "ir_datasets", "langchain_core", "llama_index")
+    ),
 }
 
 

@@ -18,7 +18,7 @@ PACKAGE = REPO / "statgraph"
 # From the ground up: a module imports from its own folder and from those named before it.
 GROUND_FLOOR = (
     *("_version", "errors", "registry", "settings", "config", "artifacts", "extras", "cache", "progress"),
-    *("memory", "device", "distributed", "chat"),
+    *("device", "distributed", "chat"),
 )
 FLOORS = (
     *("law", "formats", "evaluation", "runs", "encoders", "graph", "augmentation", "retrieval", "training", "systems"),

@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks.measuring import Row, Settings, Spread, output_of, ratio_text, taking_turns, times_faster
 from statgraph.config import IndexConfig
-from statgraph.memory import peak_memory_mib
+from statgraph.device import peak_memory_mib
 from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.retrieval.index.vectors import float32_tiles
 

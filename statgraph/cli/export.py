@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from statgraph import api
 from statgraph.cli import options
+from statgraph.contrib.exports import targets
 from statgraph.contrib.exports.targets import BEIR, GRAPHML, HUB, OF_CORPORA, OF_RUNS
 
 
@@ -46,7 +46,7 @@ def export(
     source = options.chosen_run(run) if of_run else options.chosen_corpus(corpus)
     place = out or name
     assert place is not None
-    done = api.export(source, target, place, ranked_by=ranked_by, **given)
+    done = targets.export(source, target, place, ranked_by=ranked_by, **given)
     click.echo(f"{done.place}: {done.about}")
 
 

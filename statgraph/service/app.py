@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 from statgraph._version import __version__
 from statgraph.errors import EngineError, UsageError, on_command_line
 from statgraph.service.config import PageConfig
-from statgraph.service.middleware import BearerToken, BodyLimit, RequestLog, SecurityHeaders, SoundHeaders
+from statgraph.service.middleware import Gate, RequestLog, SecurityHeaders
 from statgraph.service.problems import ProblemError, add_problem_schema, invalid_field, problem_response
 from statgraph.service.routes import router
 from statgraph.service.state import ServiceState
@@ -71,10 +71,13 @@ def create_app(
     _add_page(app, config.page)
     _add_problem_handlers(app, config.retry_after_s)
     # The last added is asked first.
-    app.add_middleware(BodyLimit, max_bytes=config.max_body, timeout_s=config.timeout_s)
-    if config.token:
-        app.add_middleware(BearerToken, token=config.token)
-    app.add_middleware(SoundHeaders, local_only=loopback and not config.token)
+    app.add_middleware(
+        Gate,
+        token=config.token,
+        local_only=loopback and not config.token,
+        max_bytes=config.max_body,
+        timeout_s=config.timeout_s,
+    )
     app.add_middleware(RequestLog, metrics=state.metrics, log_questions=config.log_questions)
     app.add_middleware(SecurityHeaders)
     made = app.openapi

@@ -1,5 +1,5 @@
-"""What every request passes through: security headers, checks of its own headers, the bearer token, the bound on its
-body; one JSON line and one count for each, and an answer for what nothing else caught."""
+"""What every request passes through: security headers, a log line and a count, an answer for what nothing else caught,
+and the gate, which checks its headers, its token and its body."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from statgraph.formats.download import is_loopback
 from statgraph.service.config import TOKEN_VARIABLE
-from statgraph.service.problems import problem_response
+from statgraph.service.problems import ProblemError, problem_response
 
 SECURITY_HEADERS = {
     "Content-Security-Policy": (
@@ -55,62 +55,20 @@ class SecurityHeaders:
         await self._app(scope, receive, send_with_headers if scope["type"] == "http" else send)
 
 
-class SoundHeaders:
-    """Refuses what no client sends in good faith: a body whose length is said twice (RFC 9112, section 6.1), which a
-    proxy may read as two requests; with `local_only` also another host's name, by which that host's page, once its name
-    leads to this machine, would read answers as its own (DNS rebinding).
+class Gate:
+    """Lets a request in once its whole body is there, and refuses
+
+    - 400: a body whose length is said twice (RFC 9112, section 6.1), which a proxy may read as two requests;
+    - 421, with `local_only`: another host's name, by which that host's page, once its name leads to this machine, would
+      read answers as its own (DNS rebinding);
+    - 401: a request without the token (RFC 6750), except for the page, the API's description and health;
+    - 413, 408: a body that is too long, with or without a declared length, or does not arrive within `timeout_s`.
     """
 
-    def __init__(self, app: ASGIApp, *, local_only: bool):
+    def __init__(self, app: ASGIApp, *, token: str | None, local_only: bool, max_bytes: int, timeout_s: float):
         self._app = app
+        self._token = (token or "").strip().encode("utf-8")  # a file of a secret ends with a line end
         self._local_only = local_only
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refusal = self._refusal(Headers(scope=scope)) if scope["type"] == "http" else None
-        await (self._app if refusal is None else problem_response(*refusal, headers=_CLOSE))(scope, receive, send)
-
-    def _refusal(self, headers: Headers) -> tuple[int, str] | None:
-        if "content-length" in headers and "transfer-encoding" in headers:
-            return 400, "Content-Length beside Transfer-Encoding; send one of them"
-        if self._local_only and not _is_local(headers.get("host", "localhost")):
-            return (
-                421,
-                f"without {TOKEN_VARIABLE}, this service answers to localhost and 127.0.0.1; ask it by these names",
-            )
-        return None
-
-
-class BearerToken:
-    """Answers 401 to a request without the token (RFC 6750), except for the page, the API's description and health."""
-
-    def __init__(self, app: ASGIApp, *, token: str):
-        self._app = app
-        self._token = token.strip().encode("utf-8")  # a file of a secret ends with a line end
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or _is_open(scope["path"]) or self._fits(Headers(scope=scope)):
-            await self._app(scope, receive, send)
-            return
-        answer = problem_response(
-            401,
-            "this service requires a token; send it as 'Authorization: Bearer TOKEN'",
-            headers={"WWW-Authenticate": 'Bearer realm="statgraph"'},
-        )
-        await answer(scope, receive, send)
-
-    def _fits(self, headers: Headers) -> bool:
-        scheme, _, token = headers.get("authorization", "").partition(" ")
-        given = token.strip().encode("latin-1")  # the bytes as they were sent
-        return scheme.lower() == "bearer" and secrets.compare_digest(given, self._token)
-
-
-class BodyLimit:
-    """Reads the body before the application does: 413 where it is too long, with or without a declared length, 408
-    where it does not arrive within `timeout_s`.
-    """
-
-    def __init__(self, app: ASGIApp, *, max_bytes: int, timeout_s: float):
-        self._app = app
         self._max_bytes = max_bytes
         self._timeout_s = timeout_s
 
@@ -118,32 +76,59 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        length = Headers(scope=scope).get("content-length", "0")
-        status, detail = 413, f"the body is longer than {self._max_bytes:,} bytes; send a shorter one"
-        body: bytes | None = None
         try:
-            if not (length.isdecimal() and int(length) > self._max_bytes):
-                async with asyncio.timeout(self._timeout_s):
-                    body = await self._body(receive)
-        except TimeoutError:
-            status, detail = 408, f"the body did not arrive within {self._timeout_s:g} s; send it in one go"
-        if body is None:
-            await problem_response(status, detail, headers=_CLOSE)(scope, receive, send)
+            headers = Headers(scope=scope)
+            self._check(scope["path"], headers)
+            body = await self._body(headers, receive)
+        except ProblemError as refused:
+            await problem_response(refused.status, refused.detail, headers=refused.headers)(scope, receive, send)
         else:
             await self._app(scope, _replayed(body, receive), send)
 
-    async def _body(self, receive: Receive) -> bytes | None:
-        """Return the body; None as soon as it is too long."""
-        body = bytearray()
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                return bytes(body)
-            body += message.get("body", b"")
-            if len(body) > self._max_bytes:
-                return None
-            if not message.get("more_body", False):
-                return bytes(body)
+    def _check(self, path: str, headers: Headers) -> None:
+        if "content-length" in headers and "transfer-encoding" in headers:
+            raise ProblemError(400, "Content-Length beside Transfer-Encoding; send one of them", headers=_CLOSE)
+        if self._local_only and not _is_local(headers.get("host", "localhost")):
+            raise ProblemError(
+                421,
+                f"without {TOKEN_VARIABLE}, this service answers to localhost and 127.0.0.1; ask it by these names",
+                headers=_CLOSE,
+            )
+        if not (path in OPEN_PATHS or path.startswith(OPEN_FOLDER) or self._fits(headers)):
+            raise ProblemError(
+                401,
+                "this service requires a token; send it as 'Authorization: Bearer TOKEN'",
+                headers={"WWW-Authenticate": 'Bearer realm="statgraph"'},
+            )
+
+    def _fits(self, headers: Headers) -> bool:
+        if not self._token:
+            return True
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        given = token.strip().encode("latin-1")  # the bytes as they were sent
+        return scheme.lower() == "bearer" and secrets.compare_digest(given, self._token)
+
+    async def _body(self, headers: Headers, receive: Receive) -> bytes:
+        too_long = ProblemError(
+            413, f"the body is longer than {self._max_bytes:,} bytes; send a shorter one", headers=_CLOSE
+        )
+        length = headers.get("content-length", "0")
+        if length.isdecimal() and int(length) > self._max_bytes:
+            raise too_long
+        body, more = bytearray(), True
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                while more:
+                    message = await receive()
+                    body += message.get("body", b"")
+                    more = message.get("more_body", False)
+                    if len(body) > self._max_bytes:
+                        raise too_long
+        except TimeoutError:
+            raise ProblemError(
+                408, f"the body did not arrive within {self._timeout_s:g} s; send it in one go", headers=_CLOSE
+            ) from None
+        return bytes(body)
 
 
 def _is_local(host: str) -> bool:
@@ -151,10 +136,6 @@ def _is_local(host: str) -> bool:
     with suppress(ValueError):
         return is_loopback(urlsplit(f"//{host}").hostname or "")
     return False
-
-
-def _is_open(path: str) -> bool:
-    return path in OPEN_PATHS or path.startswith(OPEN_FOLDER)
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

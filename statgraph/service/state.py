@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
+from statgraph.device import give_back
 from statgraph.errors import CorpusError, RewritingError, RunError, described, on_command_line
 from statgraph.law.query import Query
-from statgraph.memory import give_back
 from statgraph.retrieval.search.batching import BatcherClosedError, QuestionBatcher, QueueFullError
 from statgraph.retrieval.search.hits import Explanation, Hit
 from statgraph.retrieval.search.rewriting import DEPTH, fused
@@ -25,8 +25,6 @@ from statgraph.service.middleware import Metrics
 from statgraph.service.problems import ProblemError
 
 _Answer = TypeVar("_Answer")
-_SHUTTING_DOWN = "the service is shutting down; retry in a moment"
-_REWRITTEN_AT_ONCE = 16
 _LOG = logging.getLogger("uvicorn.error")
 
 
@@ -94,7 +92,6 @@ class ServiceState:
         # One at a time: they are Python for the most part, and would only slow one another and the searches.
         self._explaining = ThreadPoolExecutor(1, "explaining")
         self._explanations_waiting = 0
-        self._rewriting = ThreadPoolExecutor(_REWRITTEN_AT_ONCE, "rewriting")
 
     def open(self, loaded_run: LoadedRun) -> None:
         """Answer new requests from a run from now on; those in progress are answered from the one before it."""
@@ -110,7 +107,6 @@ class ServiceState:
     def close(self) -> None:
         """Shut down, once the searches in progress are answered."""
         self._explaining.shutdown(wait=False, cancel_futures=True)
-        self._rewriting.shutdown(wait=False, cancel_futures=True)
         if self._current is not None:
             self._current.close()
 
@@ -159,7 +155,7 @@ class ServiceState:
         except QueueFullError:
             raise self._unavailable("too many questions are in progress; retry in a moment") from None
         except BatcherClosedError:
-            raise self._unavailable(_SHUTTING_DOWN) from None
+            raise self._unavailable("the service is shutting down; retry in a moment") from None
         return await self._in_time(future, "search")
 
     async def search_rewritten(self, run: OpenRun, query: Query) -> tuple[list[Hit], str | None, str | None]:
@@ -168,10 +164,9 @@ class ServiceState:
         rewriter = self.config.rewriter
         if rewriter is None:
             return await self.search(run, query), None, None
-        future = self._submitted(self._rewriting, rewriter.rewrite, query.text)
         try:
             async with asyncio.timeout(rewriter.timeout_s):
-                rewritten = await asyncio.wrap_future(future)
+                rewritten = await asyncio.to_thread(rewriter.rewrite, query.text)
         except (RewritingError, TimeoutError) as error:
             slow = f"{rewriter.url}: the question was not rewritten within {rewriter.timeout_s:g} s"
             return await self.search(run, query), None, str(error) or slow
@@ -184,11 +179,11 @@ class ServiceState:
         """Return why each hit of a query in a run was found.
 
         Raises:
-            ProblemError: with 503 if too many explanations wait or the service is shutting down, 504 after the timeout.
+            ProblemError: with 503 if too many explanations wait, 504 after the timeout.
         """
         if self._explanations_waiting >= self.config.most_waiting:
             raise self._unavailable("too many explanations are in progress; retry in a moment")
-        future = self._submitted(self._explaining, run.loaded_run.retriever.explain, query, hits)
+        future = self._explaining.submit(run.loaded_run.retriever.explain, query, hits)
         self._explanations_waiting += 1
         try:
             return await self._in_time(future, "explanation")
@@ -203,14 +198,6 @@ class ServiceState:
             raise ProblemError(
                 504, f"the {what} took longer than {self.config.timeout_s:g} s and was cancelled; retry later"
             ) from None
-
-    def _submitted(
-        self, threads: ThreadPoolExecutor, call: Callable[..., _Answer], *arguments: object
-    ) -> Future[_Answer]:
-        try:
-            return threads.submit(call, *arguments)
-        except RuntimeError:  # after `shutdown`
-            raise self._unavailable(_SHUTTING_DOWN) from None
 
     def _unavailable(self, detail: str) -> ProblemError:
         return ProblemError(503, detail, headers={"Retry-After": str(self.config.retry_after_s)})

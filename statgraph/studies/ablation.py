@@ -13,12 +13,12 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.config import RunConfig
+from statgraph.device import peak_memory_mib
 from statgraph.encoders.inference.frozen_questions import questions_kept
 from statgraph.evaluation.metrics import DEPTH
 from statgraph.law.citations.references import Citations
 from statgraph.law.query import Ranked
 from statgraph.law.records import Corpus
-from statgraph.memory import peak_memory_mib
 from statgraph.retrieval.ranking.ensemble import Ensemble
 from statgraph.retrieval.ranking.weighted_sum import CITED_BY, CITES, SECTION, WeightedSum, prior
 from statgraph.retrieval.search.ensemble_run import read_ensemble

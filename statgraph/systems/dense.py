@@ -19,6 +19,7 @@ from statgraph._version import __version__
 from statgraph.augmentation.law_questions import with_law_questions
 from statgraph.cache import cache_in, cached, share_files
 from statgraph.config import RunConfig, Stage1Config, Stage2Config
+from statgraph.device import give_back
 from statgraph.encoders.article_text import article_texts, citing_text, heading_texts, text_hashes
 from statgraph.encoders.backbone import EMBEDDED_E5
 from statgraph.encoders.biencoder import BiEncoder
@@ -30,7 +31,6 @@ from statgraph.graph.gnn.encoder import write_graph_encoder
 from statgraph.graph.gnn.graph_inputs import GraphInputs, write_graph_inputs
 from statgraph.graph.relations import ARTICLE, CITING, HEADING, QUESTION
 from statgraph.law.records import Corpus
-from statgraph.memory import give_back
 from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.runs import parts
 from statgraph.runs.folders import link_file

@@ -14,11 +14,10 @@ import torch
 
 from statgraph.augmentation.synthetic import GenerationOptions
 from statgraph.config import RunConfig
-from statgraph.device import pick_device
+from statgraph.device import peak_memory_mib, pick_device
 from statgraph.distributed import World, current_world
 from statgraph.evaluation.metrics import deciding_metric
 from statgraph.law.records import Corpus
-from statgraph.memory import peak_memory_mib
 from statgraph.progress import Progress, silent
 from statgraph.runs import parts
 from statgraph.runs.run import RunFolder

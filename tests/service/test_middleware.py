@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 from statgraph.errors import UsageError
 from statgraph.service.app import create_app
 from statgraph.service.config import ServiceConfig
-from statgraph.service.middleware import BearerToken, BodyLimit, Metrics, RequestLog
+from statgraph.service.middleware import Gate, Metrics, RequestLog
 from statgraph.service.state import ServiceState
 
 TOKEN = "a long secret é"
@@ -51,9 +51,12 @@ def test_the_token_and_nothing_else_opens(guarded, given, status):
 def test_a_token_beyond_ascii_fits_in_utf_8():
     from starlette.datastructures import Headers
 
-    sent = Headers(raw=[(b"authorization", f"Bearer {TOKEN}".encode())])
-    assert BearerToken(None, token=TOKEN)._fits(sent)
-    assert not BearerToken(None, token="a long secret e")._fits(sent)
+    def fits(token):
+        sent = Headers(raw=[(b"authorization", f"Bearer {TOKEN}".encode())])
+        return Gate(None, token=token, local_only=False, max_bytes=1, timeout_s=1.0)._fits(sent)
+
+    assert fits(TOKEN)
+    assert not fits("a long secret e")
 
 
 @pytest.mark.parametrize("token", ["secret\n", "secret\r\n", " secret\t"])
@@ -153,7 +156,7 @@ def asked(chunks, *, length=None, stall=False, max_bytes=10, timeout_s=5.0):
         sent.append(message)
 
     headers = [] if length is None else [(b"content-length", str(length).encode())]
-    app = BodyLimit(echo, max_bytes=max_bytes, timeout_s=timeout_s)
+    app = Gate(echo, token=None, local_only=False, max_bytes=max_bytes, timeout_s=timeout_s)
     asyncio.run(app({"type": "http", "method": "POST", "path": "/", "headers": headers}, receive, send))
     return sent[0]["status"], b"".join(message.get("body", b"") for message in sent), len(waiting)
 

@@ -87,8 +87,6 @@ def test_a_search_or_an_explanation_that_takes_too_long_is_given_up(loaded_run, 
     held_explanations[1].set()
     assert asyncio.run(state.explain(state.current, Query("b"), [])) == ["b"]
     state.close()
-    with pytest.raises(ProblemError, match="the service is shutting down"):
-        asyncio.run(state.explain(state.current, Query("c"), []))
 
 
 @pytest.fixture

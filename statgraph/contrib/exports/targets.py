@@ -37,9 +37,34 @@ class Exported(NamedTuple):
 
 
 def export(
-    source: object, target: str, out: Path | str, *, ranked_by: object, split: str | None, public: bool, device: str
+    source: object,
+    target: str,
+    out: Path | str,
+    *,
+    ranked_by: object = None,
+    split: str | None = None,
+    public: bool = False,
+    device: str = "auto",
 ) -> Exported:
-    """Write a run or a corpus in a format that other tools read; return where it is: `statgraph.export`."""
+    """Write a run or a corpus in a format that other tools read; return where it is.
+
+        export("runs/mine", "onnx", "encoders/mine").about
+
+    Args:
+        source: a run, its folder, or a corpus.
+        target: of a run `sentence-transformers`, `onnx`, `faiss`, `hub`; of a corpus `beir`, `parquet`; `graphml` of
+            either.
+        out: the folder to write, for graphml the file; it must not exist yet. For hub the repository, OWNER/NAME.
+        ranked_by: for beir, a run whose rankings of `split` are written too.
+        split: for beir, train, dev or test.
+        public: for hub, whether everyone can read a repository that is made.
+        device: auto, cpu or cuda.
+
+    Raises:
+        UsageError: if there is no such format, it is not one of the source, or `out` exists.
+        RunError, ModelError: if the run is damaged, or has nothing of the kind.
+        DependencyError: if a package that the format needs is not installed.
+    """
     if target not in (*OF_RUNS, *OF_CORPORA, HUB):
         raise unknown_name("format", target, (*OF_RUNS, *OF_CORPORA, HUB))
     is_corpus = isinstance(source, Corpus)
