@@ -115,7 +115,21 @@ def import_(
     about = {name: given.pop(name) for name in ("name", "language", "licence")}
     reading = Reading(columns=_mapping(columns), code=code.strip(), **given)
     format_name, source = _format_and_source(format_and_source, FEEDBACK if corpus is not None else "")
-    _refuse_contradictions(format_name, corpus, (about["language"], about["licence"]), reading, splits)
+    marks = format_name == FEEDBACK
+    contradictions = {
+        f"--corpus: only for the format feedback, not {format_name}; omit it": not marks and corpus,
+        "feedback: needs the corpus that the marks are about; add --corpus DIR": marks and corpus is None,
+        "feedback: the language and the licence are the corpus's; omit --language and --licence": (
+            marks and (about["language"] or about["licence"])
+        ),
+        "feedback: marks have no columns; omit --encoding, --column, --code, --strip-html and patterns": (
+            marks and reading != Reading()
+        ),
+        "feedback: questions keep their splits, and new ones are in train; omit --splits": marks and splits != HASH,
+    }
+    options.refuse(contradictions)
+    if not marks and format_name not in FORMATS:
+        raise unknown_name("format", format_name, _SOURCES)
     if explain:
         for line in explained(format_name, source, About(**about), reading=reading):
             click.echo(line)
@@ -123,8 +137,8 @@ def import_(
     options.refuse({"--out: is missing; name the corpus folder to write": out is None})
     assert out is not None
     if corpus is not None:
-        labelled, marks = add_feedback(read_corpus(corpus), Path(source), out, name=about["name"], force=force)
-        click.echo(_feedback_summary(marks, labelled.name, out))
+        labelled, summary = add_feedback(read_corpus(corpus), Path(source), out, name=about["name"], force=force)
+        click.echo(_feedback_summary(summary, labelled.name, out))
         return
     said = About(**about, otherwise=out.resolve().name)
     imported = import_to_folder(source, format_name, out, said, splits=splits, reading=reading, force=force)
@@ -149,25 +163,6 @@ def _format_and_source(arguments: tuple[str, ...], implied: str) -> tuple[str, s
         f"Format: {found.format} ({found.why}); if it is another, name it: statgraph import FORMAT {source}", err=True
     )
     return found.format, source
-
-
-def _refuse_contradictions(
-    format_name: str, corpus: Path | None, about: tuple[str | None, ...], reading: Reading, splits: str
-) -> None:
-    """Raise UsageError if an option does not go with the format."""
-    marks = format_name == FEEDBACK
-    contradictions = {
-        f"--corpus: only for the format feedback, not {format_name}; omit it": not marks and corpus,
-        "feedback: needs the corpus that the marks are about; add --corpus DIR": marks and corpus is None,
-        "feedback: the language and the licence are the corpus's; omit --language and --licence": marks and any(about),
-        "feedback: marks have no columns; omit --encoding, --column, --code, --strip-html and patterns": (
-            marks and reading != Reading()
-        ),
-        "feedback: questions keep their splits, and new ones are in train; omit --splits": marks and splits != HASH,
-    }
-    options.refuse(contradictions)
-    if not marks and format_name not in FORMATS:
-        raise unknown_name("format", format_name, _SOURCES)
 
 
 def _mapping(columns: Iterable[str]) -> dict[str, tuple[str, ...]]:

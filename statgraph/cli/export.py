@@ -40,7 +40,22 @@ def export(
     graphml                the tree and the citations of a run, or of --corpus
     hub                    a run as the repository OWNER/NAME of the Hugging Face hub
     """
-    _refuse_contradictions(**click.get_current_context().params)
+    hub = target == HUB
+    contradictions = {
+        f"--corpus: {target} exports a run; name one with --run": corpus and target not in OF_CORPORA,
+        "--split: only for --to beir; omit it": given["split"] is not None and target != BEIR,
+        "hub: name the repository, as in 'statgraph export --to hub OWNER/NAME', in place of --out": (
+            hub and (name is None or out is not None)
+        ),
+        f"{name or '--public'}: only for --to hub; omit it": not hub and (name is not None or given["public"]),
+        "--out: missing; name a folder, for graphml a file, that does not exist yet": not hub and out is None,
+        "--run: beir uses a run only for its rankings of a split; name the split with --split": (
+            target == BEIR and run and given["split"] is None
+        ),
+        "--run: parquet is a format of corpora; name one with --corpus": target == "parquet" and run,
+        "--run and --corpus name two different graphs; give only one of them": run and corpus and target == GRAPHML,
+    }
+    options.refuse(contradictions)
     of_run = target not in OF_CORPORA or (target == GRAPHML and corpus is None)
     ranked_by = options.chosen_run(run) if given["split"] is not None else None
     source = options.chosen_run(run) if of_run else options.chosen_corpus(corpus)
@@ -48,33 +63,3 @@ def export(
     assert place is not None
     done = targets.export(source, target, place, ranked_by=ranked_by, **given)
     click.echo(f"{done.place}: {done.about}")
-
-
-def _refuse_contradictions(
-    *,
-    name: str | None,
-    run: Path | None,
-    target: str,
-    out: Path | None,
-    corpus: Path | None,
-    split: str | None,
-    public: bool,
-    device: str,
-) -> None:
-    """Raise UsageError if an option does not go with the format."""
-    hub = target == HUB
-    contradictions = {
-        f"--corpus: {target} exports a run; name one with --run": corpus and target not in OF_CORPORA,
-        "--split: only for --to beir; omit it": split is not None and target != BEIR,
-        "hub: name the repository, as in 'statgraph export --to hub OWNER/NAME', in place of --out": (
-            hub and (name is None or out is not None)
-        ),
-        f"{name or '--public'}: only for --to hub; omit it": not hub and (name is not None or public),
-        "--out: missing; name a folder, for graphml a file, that does not exist yet": not hub and out is None,
-        "--run: beir uses a run only for its rankings of a split; name the split with --split": (
-            target == BEIR and run and split is None
-        ),
-        "--run: parquet is a format of corpora; name one with --corpus": target == "parquet" and run,
-        "--run and --corpus name two different graphs; give only one of them": run and corpus and target == GRAPHML,
-    }
-    options.refuse(contradictions)

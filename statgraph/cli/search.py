@@ -68,7 +68,27 @@ def search(question: str | None, run: str | None, corpus: Path | None, questions
     from statgraph.formats.importing import read_question_file
     from statgraph.retrieval.search.retriever import Retriever
 
-    _refuse_contradictions(**click.get_current_context().params)
+    rewrite, explain, trec = given["rewrite"], given["explain"], given["trec"]
+    contradictions = {
+        "--run and --corpus: give only one of them; a run has its own articles": run and corpus,
+        "--corpus and --from: a corpus without a run has no vectors; name a run with --run": (
+            corpus and given["engine_uri"] is not None
+        ),
+        'give either a question in quotes or --questions FILE: statgraph search "..."': (
+            (question is None) == (questions is None)
+        ),
+        "--trec: needs a file of questions; add --questions FILE": trec and not questions,
+        "--explain: works on a single question; give it in quotes": explain and questions,
+        "--rewrite: works on a single question, without --explain; leave one of them out": (
+            rewrite is not None and (explain or questions)
+        ),
+        f"--min-probability: must be from 0 to 1 (got {given['min_probability']:g})": (
+            not 0 <= given["min_probability"] <= 1
+        ),
+        "--trec: its rankings are complete; leave out --min-probability": trec and given["min_probability"],
+        "--trec and --json are two formats; give only one of them": trec and given["as_json"],
+    }
+    options.refuse(contradictions)
     rewriter, how = options.searching_of(given)
     limits = {name: given.pop(name) for name in LIMITS}
     query = None if question is None else Query(question, **limits)
@@ -98,7 +118,11 @@ def _answer(
     from statgraph.retrieval.search.explanation_lines import explanation_lines
     from statgraph.retrieval.search.hits import nothing_fits
 
-    found = _hits(retriever, rewriter, query)
+    if rewriter is None:
+        found = retriever.search(query, passages=True)
+    else:
+        found, rewritten, warning = retriever.search_rewritten(query, rewriter, passages=True)
+        _announce(f"Warning: {warning}" if rewritten is None else f"Also searched: {rewritten}")
     hits = [hit for hit in found if _is_probable(hit.probability, min_probability)]
     explanations = retriever.explain(query, hits) if explain else []
     _announce_untrained(retriever, corpus)
@@ -153,42 +177,6 @@ def _is_probable(probability: float | None, least: float) -> bool:
             "--min-probability: the hits of this run have no probabilities; leave it out, or train an ensemble again"
         )
     return not least or (probability is not None and probability >= least)
-
-
-def _refuse_contradictions(
-    *, run: str | None, corpus: Path | None, question: str | None, questions: Path | None, **given: Any
-) -> None:
-    """Raise UsageError if options contradict one another."""
-    rewrite, explain, trec = given["rewrite"], given["explain"], given["trec"]
-    contradictions = {
-        "--run and --corpus: give only one of them; a run has its own articles": run and corpus,
-        "--corpus and --from: a corpus without a run has no vectors; name a run with --run": (
-            corpus and given["engine_uri"] is not None
-        ),
-        'give either a question in quotes or --questions FILE: statgraph search "..."': (
-            (question is None) == (questions is None)
-        ),
-        "--trec: needs a file of questions; add --questions FILE": trec and not questions,
-        "--explain: works on a single question; give it in quotes": explain and questions,
-        "--rewrite: works on a single question, without --explain; leave one of them out": (
-            rewrite is not None and (explain or questions)
-        ),
-        f"--min-probability: must be from 0 to 1 (got {given['min_probability']:g})": (
-            not 0 <= given["min_probability"] <= 1
-        ),
-        "--trec: its rankings are complete; leave out --min-probability": trec and given["min_probability"],
-        "--trec and --json are two formats; give only one of them": trec and given["as_json"],
-    }
-    options.refuse(contradictions)
-
-
-def _hits(retriever: Retriever, rewriter: Rewriter | None, query: Query) -> list[Hit]:
-    """Return the hits of a query with their passages, and say what a rewriter has made of its question."""
-    if rewriter is None:
-        return retriever.search(query, passages=True)
-    hits, rewritten, warning = retriever.search_rewritten(query, rewriter, passages=True)
-    click.echo(f"Warning: {warning}" if rewritten is None else f"Also searched: {rewritten}", err=True)
-    return hits
 
 
 def _print_batch(

@@ -15,7 +15,6 @@ from statgraph.config import INDEX_KINDS, IndexConfig
 from statgraph.errors import UsageError
 
 if TYPE_CHECKING:  # they load what computes vectors
-    from statgraph.retrieval.index.engines.contract import EngineAddress
     from statgraph.systems.updating.update import UpdateSummary
 
 _MIB = 2**20
@@ -149,6 +148,7 @@ def index(run: Path | None, kind: str, settings: tuple[str, ...], engine: str, e
     With --to the run stays as it is: `search` and `serve` ask the engine with the same --engine and --from URI. Written
     again after an update, only what has changed is sent to lance, and readers of the former state go on with it.
     """
+    from statgraph.retrieval.search import engine_index, reindexing
     from statgraph.settings import with_settings
 
     for setting in settings:
@@ -160,32 +160,20 @@ def index(run: Path | None, kind: str, settings: tuple[str, ...], engine: str, e
         raise UsageError(f"--set: these are settings of engine faiss; leave it out with --engine {engine}")
     config = replace(with_settings(IndexConfig(), settings), kind=kind)
     folder = options.chosen_run(run)
-    if address is None:
-        _rebuild(folder, config)
-    else:
-        _write_to_engine(folder, address, config)
-
-
-def _write_to_engine(folder: Path, address: EngineAddress, config: IndexConfig) -> None:
-    from statgraph.retrieval.search.engine_index import write_to_engine
-
-    summary = write_to_engine(folder, address, config)
-    click.echo(f"Vectors of {folder} at {address.uri}: {address.name}, written in {summary.seconds:.2f} s")
-    click.echo(f"  articles  {summary.written.articles:,}")
-    click.echo(f"  changed   {summary.written.changed:,}")
-    click.echo(f"  removed   {summary.written.removed:,}")
-    click.echo(f"  state     {summary.key}")
-
-
-def _rebuild(folder: Path, config: IndexConfig) -> None:
-    from statgraph.retrieval.search.reindexing import reindex
-
-    summary = reindex(folder, config)
-    click.echo(f"Index of {folder}: {summary.kind}, built in {summary.seconds:.2f} s")
-    click.echo(f"  articles  {summary.articles:,}")
-    click.echo(f"  memory    {summary.memory_bytes / _MIB:,.1f} MiB")
-    click.echo(f"  disk      {summary.disk_bytes / _MIB:,.1f} MiB")
-    if summary.rounded:
+    if address is not None:
+        summary = engine_index.write_to_engine(folder, address, config)
+        click.echo(f"Vectors of {folder} at {address.uri}: {address.name}, written in {summary.seconds:.2f} s")
+        click.echo(f"  articles  {summary.written.articles:,}")
+        click.echo(f"  changed   {summary.written.changed:,}")
+        click.echo(f"  removed   {summary.written.removed:,}")
+        click.echo(f"  state     {summary.key}")
+        return
+    built = reindexing.reindex(folder, config)
+    click.echo(f"Index of {folder}: {built.kind}, built in {built.seconds:.2f} s")
+    click.echo(f"  articles  {built.articles:,}")
+    click.echo(f"  memory    {built.memory_bytes / _MIB:,.1f} MiB")
+    click.echo(f"  disk      {built.disk_bytes / _MIB:,.1f} MiB")
+    if built.rounded:
         click.echo("  vectors   rounded to float16, also in another kind; train the run again for full precision")
 
 

@@ -9,7 +9,6 @@ import os
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO
 
 from statgraph.errors import UsageError, option
 
@@ -48,8 +47,10 @@ class FeedbackLog:
             # Another process may serve the same run.
             fcntl.flock(file, fcntl.LOCK_EX)
             size = file.seek(0, os.SEEK_END)
-            if size and _last_byte(file, size) != b"\n":
-                line = b"\n" + line  # a mark whose writing broke off takes no other with it
+            if size:
+                file.seek(size - 1)
+                if file.read(1) != b"\n":
+                    line = b"\n" + line  # a mark whose writing broke off takes no other with it
             if size + len(line) > self._max_bytes:
                 raise FeedbackFullError
             file.write(line)
@@ -69,12 +70,6 @@ def check_writable(path: Path) -> None:
         path.open("ab+").close()
     except OSError as error:
         raise UsageError(
-            f"{option('feedback')} {path}: cannot be written ({error.strerror}); "
-            ""
-            "name a file in an existing, writable folder"
+            f"{option('feedback')} {path}: cannot be written ({error.strerror}); name a file in an existing, writable "
+            "folder"
         ) from None
-
-
-def _last_byte(file: BinaryIO, size: int) -> bytes:
-    file.seek(size - 1)
-    return file.read(1)

@@ -7,7 +7,7 @@ import errno
 import logging
 import signal
 import socket
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -62,13 +62,11 @@ def serve(
             opened = _version(run)
             state.open(await asyncio.to_thread(LoadedRun, run, **how))
 
-    def is_changed() -> bool:
-        # An engine's vectors are written after the run, and only a signal says when.
-        return config.engine is None and _version(run) not in (None, opened)
-
     async def load() -> None:
         nonlocal fault
-        reload = _reload_signal()
+        asked = asyncio.Event()
+        if hasattr(signal, "SIGHUP"):
+            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, asked.set)
         try:
             await open_run()
         except Exception as error:
@@ -76,7 +74,21 @@ def serve(
             return
         if not server.should_exit:
             announce(f"Serving {run} at {address}")
-        await _reload(reload, is_changed, open_run, lambda: announce(f"Serving {run} as it is now"))
+        while True:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(asked.wait(), _LOOK_EVERY_S)
+            # An engine's vectors are written after the run, and only a signal says when.
+            is_changed = config.engine is None and _version(run) not in (None, opened)
+            if not (asked.is_set() or is_changed):
+                continue
+            asked.clear()
+            try:
+                await open_run()
+            except Exception as error:
+                reason = on_command_line(error if isinstance(error, StatgraphError) else described(error))
+                _LOG.error("%s; the run that was loaded before is served", reason)
+            else:
+                announce(f"Serving {run} as it is now")
 
     state.reopen = open_run
     with served_run(run), bound_socket(host, port, config.timeout_s) as listener:
@@ -126,42 +138,12 @@ def bound_socket(host: str, port: int, timeout_s: float) -> Iterator[socket.sock
         yield listener
 
 
-async def _reload(
-    asked: asyncio.Event,
-    is_changed: Callable[[], bool],
-    open_run: Callable[[], Awaitable[None]],
-    opened: Callable[[], None],
-) -> None:
-    """Open the run again each time that it is asked for, or changed."""
-    while True:
-        with suppress(TimeoutError):
-            await asyncio.wait_for(asked.wait(), _LOOK_EVERY_S)
-        if not asked.is_set() and not is_changed():
-            continue
-        asked.clear()
-        try:
-            await open_run()
-        except Exception as error:
-            reason = on_command_line(error if isinstance(error, StatgraphError) else described(error))
-            _LOG.error("%s; the run that was loaded before is served", reason)
-        else:
-            opened()
-
-
 def _version(run: Path) -> tuple[int, int] | None:
     """Return what differs once an update has replaced a run; None while there is none."""
     with suppress(OSError):
         manifest = (run / parts.MANIFEST).stat()
         return manifest.st_ino, manifest.st_mtime_ns
     return None
-
-
-def _reload_signal() -> asyncio.Event:
-    """Return an event that SIGHUP sets, where the system has that signal."""
-    reload = asyncio.Event()
-    if hasattr(signal, "SIGHUP"):
-        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload.set)
-    return reload
 
 
 def _server(app: FastAPI, config: ServiceConfig) -> uvicorn.Server:
