@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from statgraph.chat import GENERAL_KEY, ChatEndpoint
 from statgraph.cli import options
 from statgraph.cli.terminal import TerminalProgress
 from statgraph.config import AugmentConfig, PretrainConfig, RunConfig
@@ -60,52 +61,40 @@ def augment(
     records, start = options.chosen_corpus(corpus), time.perf_counter()
     url, model, max_tokens, corpus_out = (settings.pop(name) for name in ("url", "model", "max_tokens", "corpus_out"))
     common: dict[str, Any] = {"run": run, "seed": seed, "limit": limit, "device": device}
+    after = []
     if settings["generator"] == CHAT:
         if click.get_current_context().get_parameter_source("round_trip") is not ParameterSource.DEFAULT:
             common["round_trip"] = settings["round_trip"]
-        lines, after = _augment_by_chat(records, out, url, model or "", corpus_out, max_tokens=max_tokens, **common)
+        if url is None:
+            raise UsageError("--generator chat: needs an endpoint; add --url http://127.0.0.1:8080/v1")
+        endpoint = ChatEndpoint(url, model or "", CHAT_TIMEOUT_S, (CHAT_KEY, GENERAL_KEY))
+        lines, after = _augment_by_chat(records, out, endpoint, corpus_out, max_tokens=max_tokens, **common)
     else:
+        from statgraph import api
+
         given = any(value is not None for value in (url, model, corpus_out))
         options.refuse({"--url, --model and --corpus-out: only for --generator chat": given})
-        lines, after = _augment(records, out, AugmentConfig(**settings), **common), []
+        config = AugmentConfig(**settings)
+        with TerminalProgress() as progress:
+            written = api.augment(records, out, config, progress=progress, **common)
+        lines = [
+            f"  generator  {config.generator}, seed {seed}",
+            f"  questions  {written.kept:,}{f' of {written.made:,}' if config.round_trip else ''}",
+            f"  articles   {written.articles:,} of {len(records.articles):,}",
+        ]
     click.echo(f"Generated questions about {records.name} in {time.perf_counter() - start:.1f} s: {out}")
     for line in (*lines, *after):
         click.echo(line)
 
 
-def _augment(corpus: Corpus, out: Path, config: AugmentConfig, **how: Any) -> list[str]:
-    """Write the questions of a generator of our own, and return what to print of them."""
-    from statgraph import api
-
-    with TerminalProgress() as progress:
-        written = api.augment(corpus, out, config, progress=progress, **how)
-    of = f" of {written.made:,}" if config.round_trip else ""
-    return [
-        f"  generator  {config.generator}, seed {how['seed']}",
-        f"  questions  {written.kept:,}{of}",
-        f"  articles   {written.articles:,} of {len(corpus.articles):,}",
-    ]
-
-
 def _augment_by_chat(
-    corpus: Corpus,
-    out: Path,
-    url: str | None,
-    model: str,
-    corpus_out: Path | None,
-    *,
-    run: Path | None,
-    **settings: Any,
+    corpus: Corpus, out: Path, endpoint: ChatEndpoint, corpus_out: Path | None, *, run: Path | None, **settings: Any
 ) -> tuple[list[str], list[str]]:
     """Write the questions of a chat endpoint, and a corpus with them to `corpus_out`; return what to print of both."""
     from statgraph.augmentation.store import synthetic_of
-    from statgraph.chat import GENERAL_KEY, ChatEndpoint
     from statgraph.contrib.chat_questions import ChatOptions, with_training_questions, write_chat_questions
     from statgraph.law.store import held_for_writing, write_corpus
 
-    if url is None:
-        raise UsageError("--generator chat: needs an endpoint; add --url http://127.0.0.1:8080/v1")
-    endpoint = ChatEndpoint(url, model, CHAT_TIMEOUT_S, (CHAT_KEY, GENERAL_KEY))
     chosen = ChatOptions(**settings)
     if run is not None and not chosen.round_trip:
         raise UsageError(f"--run {run}: only used for a round trip; leave out --round-trip 0, or omit --run")
@@ -125,7 +114,7 @@ def _augment_by_chat(
         after.append(f"Stopped at --max-tokens; to go on, delete {out} and run again with more")
     left_out = f"{written.declined:,} declined, {written.malformed:,} malformed"
     return [
-        f"  generator  chat:{model}, seed {chosen.seed}",
+        f"  generator  chat:{endpoint.model}, seed {chosen.seed}",
         f"  answers    {written.answers:,}, of which {left_out}; {written.tokens:,} tokens",
         f"  questions  {written.kept:,} of {written.made:,}",
         f"  articles   {written.articles:,} of {len(corpus.articles):,}",

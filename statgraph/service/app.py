@@ -24,8 +24,6 @@ from statgraph.service.problems import ProblemError, add_problem_schema, invalid
 from statgraph.service.routes import router
 from statgraph.service.state import ServiceState
 
-# Browsers keep the page's files and revalidate them each time: a new version of the service brings a new page.
-_REVALIDATED = {"Cache-Control": "no-cache"}
 PAGE = Path(__file__).parent / "page"
 _DETAILS = {
     400: "the body cannot be read as JSON; send a JSON object in UTF-8",
@@ -85,13 +83,6 @@ def create_app(
     return app
 
 
-class _PageFiles(StaticFiles):
-    def file_response(self, *arguments: Any, **options: Any) -> Response:
-        answer = super().file_response(*arguments, **options)
-        answer.headers.update(_REVALIDATED)
-        return answer
-
-
 def _add_page(app: FastAPI, page: PageConfig) -> None:
     template = Template((PAGE / "index.html").read_text(encoding="utf-8"), autoescape=True)
     html = template.render(page=page)
@@ -99,7 +90,7 @@ def _add_page(app: FastAPI, page: PageConfig) -> None:
     @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     async def search_page() -> Response:
         """The search page."""
-        return HTMLResponse(html, headers=_REVALIDATED)
+        return HTMLResponse(html)
 
     if page.logo is not None:
         logo = page.logo.read_bytes()
@@ -107,15 +98,15 @@ def _add_page(app: FastAPI, page: PageConfig) -> None:
         @app.api_route("/logo", methods=["GET", "HEAD"], include_in_schema=False)
         async def logo_image() -> Response:
             """The logo."""
-            return Response(logo, media_type=page.logo_type, headers=_REVALIDATED)
+            return Response(logo, media_type=page.logo_type)
 
     # FastAPI's own /docs has an inline script, which the security policy forbids.
     @app.api_route("/docs", methods=["GET", "HEAD"], include_in_schema=False)
     async def reference() -> Response:
         """The API for people, by Swagger UI."""
-        return FileResponse(PAGE / "reference.html", headers=_REVALIDATED)
+        return FileResponse(PAGE / "reference.html")
 
-    app.mount("/static", _PageFiles(directory=PAGE, check_dir=False), name="static")
+    app.mount("/static", StaticFiles(directory=PAGE, check_dir=False), name="static")
 
 
 def _add_problem_handlers(app: FastAPI, retry_after_s: int) -> None:

@@ -55,8 +55,18 @@ class PageConfig:
                 f"contact '{self.contact}': neither an e-mail address nor a web address; give law@town.example or "
                 "https://town.example/law"
             )
-        if self.logo is not None:
-            self._check_logo(self.logo)
+        if self.logo is None:
+            return
+        if self.logo.suffix.lower() not in LOGO_TYPES:
+            raise UsageError(f"logo {self.logo}: not one of {', '.join(LOGO_TYPES)}; convert it")
+        try:
+            size = len(self.logo.read_bytes())
+        except OSError as error:
+            raise UsageError(f"logo {self.logo}: {error.strerror}; name an image file") from None
+        if size > MOST_OF_A_LOGO:
+            raise UsageError(
+                f"logo {self.logo}: {size:,} bytes; at most {MOST_OF_A_LOGO:,}, since every reader loads it"
+            )
 
     @property
     def contact_link(self) -> str:
@@ -67,18 +77,6 @@ class PageConfig:
     def logo_type(self) -> str:
         """Return the media type of the logo; blank without one."""
         return "" if self.logo is None else LOGO_TYPES[self.logo.suffix.lower()]
-
-    @staticmethod
-    def _check_logo(logo: Path) -> None:
-        if logo.suffix.lower() not in LOGO_TYPES:
-            raise UsageError(f"logo {logo}: not one of {', '.join(LOGO_TYPES)}; convert it")
-        try:
-            size = logo.stat().st_size
-            logo.open("rb").close()
-        except OSError as error:
-            raise UsageError(f"logo {logo}: {error.strerror}; name an image file") from None
-        if size > MOST_OF_A_LOGO:
-            raise UsageError(f"logo {logo}: {size:,} bytes; at most {MOST_OF_A_LOGO:,}, since every reader loads it")
 
 
 @dataclass(frozen=True)

@@ -31,15 +31,17 @@ SECURITY_HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+PAGE_PATHS = ("/", "/logo", "/docs")
+PAGE_FOLDER = "/static/"
 # The page asks its reader for the token, so it must load without one; the API's description is no secret.
-OPEN_PATHS = ("/", "/logo", "/healthz", "/readyz", "/docs", "/openapi.json")
-OPEN_FOLDER = "/static/"
+OPEN_PATHS = (*PAGE_PATHS, "/healthz", "/readyz", "/openapi.json")
 # What is left of a refused body would be taken for the next request.
 _CLOSE = {"Connection": "close"}
 
 
 class SecurityHeaders:
-    """Adds the headers to every answer, and `no-store` to those that say nothing of caching."""
+    """Adds the headers to every answer. Browsers keep the page's files and revalidate them each time, for a new version
+    of the service brings a new page; they store nothing else."""
 
     def __init__(self, app: ASGIApp):
         self._app = app
@@ -47,9 +49,9 @@ class SecurityHeaders:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
+                is_page = scope["path"] in PAGE_PATHS or scope["path"].startswith(PAGE_FOLDER)
                 headers = MutableHeaders(scope=message)
-                headers.update(SECURITY_HEADERS)
-                headers.setdefault("Cache-Control", "no-store")
+                headers.update({**SECURITY_HEADERS, "Cache-Control": "no-cache" if is_page else "no-store"})
             await send(message)
 
         await self._app(scope, receive, send_with_headers if scope["type"] == "http" else send)
@@ -94,7 +96,7 @@ class Gate:
                 f"without {TOKEN_VARIABLE}, this service answers to localhost and 127.0.0.1; ask it by these names",
                 headers=_CLOSE,
             )
-        if not (path in OPEN_PATHS or path.startswith(OPEN_FOLDER) or self._fits(headers)):
+        if not (path in OPEN_PATHS or path.startswith(PAGE_FOLDER) or self._fits(headers)):
             raise ProblemError(
                 401,
                 "this service requires a token; send it as 'Authorization: Bearer TOKEN'",
