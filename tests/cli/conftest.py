@@ -16,6 +16,18 @@ def heed_interrupts() -> Callable[[], object]:
     return lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+@pytest.fixture
+def ran(run_here) -> Callable[..., str]:
+    """Return a function that runs a command that must end well and in silence, and returns what it prints."""
+
+    def run(*arguments: object) -> str:
+        code, stdout, stderr = run_here(*arguments)
+        assert (code, stderr) == (0, "")
+        return stdout
+
+    return run
+
+
 @pytest.fixture(scope="session")
 def bm25_run(train_town) -> Path:
     """Return a finished run of BM25 on the town: look, do not touch."""

@@ -15,10 +15,9 @@ def dense_run(train_town):
     return train_town("qabisar")
 
 
-def test_the_tree_of_the_sample_without_a_run(run_here, tmp_path):
-    done = run_here("export", "--to", "beir", "--out", "beir")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "beir: 321 articles and 443 questions of valmere\n"
+def test_the_tree_of_the_sample_without_a_run(run_here, ran, tmp_path):
+    done = ran("export", "--to", "beir", "--out", "beir")
+    assert done == "beir: 321 articles and 443 questions of valmere\n"
     done = run_here("export", "--to", "graphml", "--corpus", "beir", "--out", "law.graphml")
     graph = networkx.read_graphml(tmp_path / "law.graphml")
     nodes, edges = graph.number_of_nodes(), graph.number_of_edges()
@@ -41,46 +40,6 @@ def test_a_run_in_every_format(run_here, dense_run, town, tmp_path):
     done = run_here("export", "--run", dense_run, "--to", "beir", "--corpus", town, "--split", "test", "--out", "beir")
     assert done.stdout == f"beir: 16 articles and 16 questions of town, and the rankings of {dense_run} for test\n"
     assert len((tmp_path / "beir" / "runs" / "test.trec").read_text().splitlines()) == 4 * 16
-
-
-@pytest.mark.parametrize("target", ["sentence-transformers", "onnx", "faiss"])
-def test_bm25_has_nothing_of_the_kind(refused, bm25_run, target):
-    assert refused("export", "--run", bm25_run, "--to", target, "--out", "out") == (
-        f"{bm25_run}: ranks by BM25 and has no vectors or encoders; export a run of another system, "
-        "or this one as graphml"
-    )
-
-
-def test_options_that_do_not_fit_are_refused(refused, bm25_run, town, tmp_path):
-    out = ("--out", "out")
-    assert refused("export", "--to", "faiss", "--corpus", town, *out, code=2) == (
-        "--corpus: faiss exports a run; name one with --run"
-    )
-    assert refused("export", "--to", "faiss", "--split", "test", *out, code=2) == (
-        "--split: only for --to beir; omit it"
-    )
-    assert refused("export", "--to", "beir", "--run", bm25_run, *out, code=2) == (
-        "--run: beir uses a run only for its rankings of a split; name the split with --split"
-    )
-    assert refused("export", "--to", "graphml", "--run", bm25_run, "--corpus", town, *out, code=2) == (
-        "--run and --corpus name two different graphs; give only one of them"
-    )
-    assert refused("export", "--to", "beir", "--corpus", town, "--out", town, code=2) == (
-        f"{town}: exists already, and an export replaces nothing; choose another --out"
-    )
-    assert refused("export", "--to", "parquet", "--run", bm25_run, *out, code=2) == (
-        "--run: parquet is a format of corpora; name one with --corpus"
-    )
-    assert refused("export", "--to", "faiss", code=2) == (
-        "--out: missing; name a folder, for graphml a file, that does not exist yet"
-    )
-    assert refused("export", "--to", "faiss", "court/law", *out, code=2) == "court/law: only for --to hub; omit it"
-    assert refused("export", "--to", "faiss", "--public", *out, code=2) == "--public: only for --to hub; omit it"
-    name = "hub: name the repository, as in 'statgraph export --to hub OWNER/NAME', in place of --out"
-    assert refused("export", "--to", "hub", code=2) == name
-    assert refused("export", "--to", "hub", "court/law", *out, code=2) == name
-    assert refused("export", "--to", "pdf", *out, code=2).startswith("Invalid value for '--to': 'pdf' is not one of")
-    assert not (tmp_path / "out").exists()
 
 
 def test_without_pyarrow_tables_are_neither_written_nor_read(refused, town, tmp_path, monkeypatch):

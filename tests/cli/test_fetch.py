@@ -98,16 +98,3 @@ def test_the_catalogue_as_a_table_and_as_json(run_here):
     assert [entry["name"] for entry in entries] == list(CATALOGUE)
     assert [entry["name"] for entry in entries if entry["licence"]["research_only"]] == ["gerlayqa"]
     assert {entry["licence"]["name"] for entry in entries} >= {"MIT", "CC BY 4.0"}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "fetch: names no corpus; choose one of 'statgraph fetch --list'"),
-        (["bsard", "--json"], "--json: only with --list; add it, or omit --json"),
-        (["bsard", "--list"], "--list: shows every corpus; omit bsard"),
-    ],
-)
-def test_a_fetch_of_nothing_is_one_line(run_here, arguments, message):
-    done = run_here("fetch", *arguments)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"Error: {message}\n")

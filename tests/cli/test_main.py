@@ -33,12 +33,10 @@ def run_failing(run_here, monkeypatch):
 
 
 @pytest.mark.parametrize("option", ["--help", "-h"])
-def test_help_lists_every_command(run_here, option):
-    done = run_here(option)
-
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("Usage: statgraph [OPTIONS] COMMAND [ARGS]...\n")
-    listed = done.stdout.partition("Commands:\n")[2].splitlines()
+def test_help_lists_every_command(ran, option):
+    done = ran(option)
+    assert done.startswith("Usage: statgraph [OPTIONS] COMMAND [ARGS]...\n")
+    listed = done.partition("Commands:\n")[2].splitlines()
     assert [line.split()[0] for line in listed] == list(command_line.COMMANDS)
 
 

@@ -69,26 +69,6 @@ def test_the_rows_are_listed(reproduce, small_table):
     assert stdout.splitlines()[3].split("  ")[1:] == ["BM25 without b", *[""] * 15, "bm25 bm25.b=0"]
 
 
-def test_what_is_refused(refused, town):
-    names = ", ".join(table_names())
-    assert refused("reproduce", code=2) == f"TABLE is missing; choose from {names}"
-    assert refused("reproduce", "table1", code=2) == f"unknown table 'table1'; choose from {names}"
-    assert refused("reproduce", "gdsr-table3", "--only", "BM25", "--corpus", town, code=2) == (
-        "--only 'BM25': is not a row of gdsr-table3; its rows are 'DSR, static', 'DSR, multilingual-e5-small'"
-    )
-    assert refused("reproduce", "gdsr-table2", "--backbones", "a,b", code=2) == (
-        "--backbones: gdsr-table2 has one backbone for all rows; name it with --backbone"
-    )
-    assert refused("reproduce", "gdsr-table2", "--corpus", town, "--split", "tset", code=2) == (
-        "unknown split 'tset'; choose from train, dev, test"
-    )
-    assert refused("reproduce", "gdsr-table2", "--corpus", town, "--set", "stage3.lr=1", code=2).startswith(
-        "--set: 'stage3' is not a setting; "
-    )
-    problem = "--seeds: must be a whole number at least 1 (got 0)"
-    assert problem in refused("reproduce", "gdsr-table2", "--seeds", 0, code=2)
-
-
 def test_ctrl_c_says_how_to_go_on(reproduce, small_table, town, monkeypatch):
     from statgraph.studies import running
 

@@ -15,10 +15,9 @@ def two_runs(tmp_path, train_town, monkeypatch):
         os.utime(tmp_path / "runs" / name / "manifest.json", (time, time))
 
 
-def test_runs_are_listed(run_here, two_runs):
-    done = run_here("runs")
-    assert (done.returncode, done.stderr) == (0, "")
-    header, new, old = done.stdout.splitlines()
+def test_runs_are_listed(run_here, ran, two_runs):
+    done = ran("runs")
+    header, new, old = done.splitlines()
     assert header.split() == ["run", "corpus", "articles", "system", "finished", "quality", "alone", "shared"]
     assert re.fullmatch(r"new  town    16        bm25    2033-05-18 \d\d:33  \d+\.\d +0\.\d MB  0\.0 MB", new)
     assert old.startswith("old  town ")

@@ -21,7 +21,6 @@ from statgraph.runs.article_store import write_article_dates
 
 CLI = Path(__file__).parents[2] / "cli.py"
 QUESTION = "Who taxes my fences?"
-EITHER = 'give either a question in quotes or --questions FILE: statgraph search "..."'
 
 
 @pytest.fixture
@@ -112,12 +111,10 @@ def test_hits_in_a_terminal_are_as_wide_as_it(monkeypatch, bm25_run):
     assert (lines[6][:19], max(map(len, lines)) <= 34) == ("           BM25: fe", True)
 
 
-def test_hits_to_read(run_here, bm25_run):
-    done = run_here("search", QUESTION, "--run", bm25_run, "-k", 2)
-
-    assert (done.returncode, done.stderr) == (0, "")
+def test_hits_to_read(ran, bm25_run):
+    done = ran("search", QUESTION, "--run", bm25_run, "-k", 2)
     first, second = Retriever.load(bm25_run).search(QUESTION, k=2)
-    assert done.stdout == (
+    assert done == (
         f"  1 {first.score:7.3f}  Art. 2 on fences\n"
         "             Town Code > Book II. Duties\n"
         "             Fences are taxed.\n"
@@ -143,10 +140,9 @@ def test_a_long_article_is_shown_from_its_passage_on_and_cut_at_a_word(run_here,
     assert run_here("search", "zebras", "-k", 1, "--run", "run").stdout.splitlines()[2].strip() == shown
 
 
-def test_explained_hits(run_here, dense_run, bm25_run):
-    done = run_here("search", QUESTION, "--run", dense_run, "-k", 2, "--explain")
-    assert (done.returncode, done.stderr) == (0, "")
-    lines = [line.strip() for line in done.stdout.splitlines()]
+def test_explained_hits(run_here, ran, dense_run, bm25_run):
+    done = ran("search", QUESTION, "--run", dense_run, "-k", 2, "--explain")
+    lines = [line.strip() for line in done.splitlines()]
     assert sum(line.endswith("by the graph") or "by the graph (" in line for line in lines) == 2
     assert sum(line.endswith("itself") for line in lines) == 2
     assert sum(line.startswith("BM25: ") for line in lines) == 2
@@ -157,11 +153,9 @@ def test_explained_hits(run_here, dense_run, bm25_run):
     assert (why["own_text_score"], why["neighbours"]) == (None, [])
 
 
-def test_json_is_what_python_gives(run_here, dense_run):
-    done = run_here("search", QUESTION, "--run", dense_run, "-k", 3, "--json", "--device", "cpu")
-
-    assert (done.returncode, done.stderr) == (0, "")
-    printed = json.loads(done.stdout)
+def test_json_is_what_python_gives(ran, dense_run):
+    done = ran("search", QUESTION, "--run", dense_run, "-k", 3, "--json", "--device", "cpu")
+    printed = json.loads(done)
     hits = Retriever.load(dense_run, device="cpu").search(QUESTION, k=3)
     assert [list(hit) for hit in printed] == [[field.name for field in fields(Hit)]] * 3
     for hit, expected in zip(printed, hits, strict=True):
@@ -265,11 +259,9 @@ def test_a_law_that_the_terminal_cannot_write_is_printed(tmp_path, encoding, how
     assert r"\u0142ód\u017a" in done.stdout
 
 
-def test_a_trec_run(run_here, bm25_run, asked):
-    done = run_here("search", "--questions", asked, "--run", bm25_run, "-k", 3, "--trec")
-
-    assert (done.returncode, done.stderr) == (0, "")
-    lines = [line.split(" ") for line in done.stdout.splitlines()]
+def test_a_trec_run(ran, bm25_run, asked):
+    done = ran("search", "--questions", asked, "--run", bm25_run, "-k", 3, "--trec")
+    lines = [line.split(" ") for line in done.splitlines()]
     assert [(line[0], line[1], line[3], line[5]) for line in lines] == [
         (question_id, "Q0", str(rank), "statgraph") for question_id in ("q1", "q2") for rank in (1, 2, 3)
     ]
@@ -286,7 +278,6 @@ def test_a_reader_that_leaves_is_no_error(bm25_run, tmp_path):
     assert (done.stdout.split(" ")[0], done.stderr) == ("q0", "")
 
 
-ONE_OF = "--run and --corpus: give only one of them; a run has its own articles"
 BY_WORDS = (
     "Nothing was trained: articles are found by words, headings and citations alone; "
     "'statgraph train --corpus {}' adds vectors, which find other words of the same meaning\n"
@@ -317,30 +308,6 @@ def test_what_a_terminal_would_obey_and_what_would_flood_it(run_here, refused, t
     assert f" {'T' * 299}…\n" in shown
     (tmp_path / "odd.csv").write_text("id,\x1b[31mred\n1,2\n")
     assert "(found: id, \\x1b[31mred)" in refused("import", "csv", "odd.csv", "--language", "en", "--out", "out")
-
-
-def test_a_search_that_is_refused_says_that_alone(refused, town):
-    assert refused("search", " ", "--corpus", town, code=2) == "the question is blank; ask something"
-    assert refused("search", "x", "--corpus", town, "--as-of", "0000-00-00", code=2).startswith("as of '0000-00-00': ")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], EITHER),
-        (["Who?", "--run", "r", "--corpus", "c"], ONE_OF),
-        (["Who?", "--questions", "x"], EITHER),
-        (["Who?", "--trec"], "--trec: needs a file of questions; add --questions FILE"),
-        (["--questions", "x", "--explain"], "--explain: works on a single question; give it in quotes"),
-        (["--questions", "x", "--trec", "--json"], "--trec and --json are two formats; give only one of them"),
-        (["Who?", "-k", "0"], "-k: must be a whole number at least 1 (got 0)"),
-        (["Who?", "-k", "ten"], "-k: must be a whole number at least 1 (got ten)"),
-        (["Who?", "--device", "gpu"], "Invalid value for '--device': 'gpu' is not one of 'auto', 'cpu', 'cuda'."),
-        (["Who", "pays?"], "Got unexpected extra argument (pays?)"),
-    ],
-)  # fmt: skip
-def test_options_that_do_not_fit_are_refused(refused, arguments, message):
-    assert refused("search", *arguments, code=2) == message
 
 
 @pytest.mark.parametrize(
@@ -393,16 +360,4 @@ def test_without_its_endpoint_a_question_is_searched_as_it_stands(run_here, bm25
     assert stderr == (
         "Warning: http://127.0.0.1:9/v1: the question was not rewritten ([Errno 111] Connection refused); only its own "
         "words are searched\n"
-    )
-
-
-def test_what_does_not_go_with_rewriting_is_refused(refused):
-    one = "--rewrite: works on a single question, without --explain; leave one of them out"
-    assert refused("search", "dogs", "--explain", "--rewrite", "http://localhost/v1", code=2) == one
-    assert refused("search", "--questions", "q.jsonl", "--rewrite", "http://localhost/v1", code=2) == one
-    assert refused("search", "dogs", "--rewrite-model", "llama", code=2) == (
-        "--rewrite-model: needs the endpoint that has the model; add --rewrite URL"
-    )
-    assert refused("serve", "--rewrite", "localhost", code=2) == (
-        "--rewrite localhost: not a URL; write it like http://127.0.0.1:8080/v1"
     )

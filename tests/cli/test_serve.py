@@ -131,11 +131,6 @@ def _wait_for_refusal(process, port):
         assert process.poll() is None
 
 
-def test_a_run_that_is_not_there_is_refused(refused, tmp_path):
-    assert refused("serve", "--run", "gone") == "gone: no such run folder; train one with 'statgraph train'"
-    assert refused("serve") == "runs: holds no finished run; train one with 'statgraph train', or name one with --run"
-
-
 def test_a_port_in_use_is_refused(refused, bm25_run):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -181,12 +176,6 @@ def test_the_page_gets_its_name_logo_contact_and_language(bm25_run, monkeypatch,
     assert pages == [PageConfig(), PageConfig("Town law", tmp_path / "arms.svg", "a@b.example", "de")]
 
 
-def test_marks_are_taken_or_not(refused):
-    assert refused("serve", "--feedback", "f.jsonl", "--no-feedback", code=2) == (
-        "--feedback and --no-feedback: give only one of them"
-    )
-
-
 def test_the_example_of_the_docs_asks_the_sample_over_standard_input(
     write_run, doc_example, tmp_path, monkeypatch, capfd
 ):
@@ -205,8 +194,3 @@ def test_the_example_of_the_docs_asks_the_sample_over_standard_input(
     assert (hits[0]["title"], hits[0]["path"][0]) == ("Art. 24, Housing Code", "Housing Code")
     assert capfd.readouterr().out.startswith(f"1 {hits[0]['title']} {hits[0]['passage']}")
     assert names["around"].structured_content["article"]["article_id"] == hits[4]["article_id"]
-
-
-def test_a_run_that_is_not_there_is_refused_to_assistants(refused):
-    pytest.importorskip("mcp")
-    assert refused("mcp", "--run", "gone") == "gone: no such run folder; train one with 'statgraph train'"

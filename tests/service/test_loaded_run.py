@@ -1,14 +1,12 @@
 """A run as the service holds it, and the graph around its articles."""
 
 import hashlib
-from dataclasses import replace
 
 import pytest
 
 from statgraph.config import RunConfig
 from statgraph.errors import UsageError
 from statgraph.graph.relations import ARTICLE, HEADING, QUESTION
-from statgraph.law.query import Query
 from statgraph.law.records import Article, Corpus, Question
 from statgraph.retrieval.search import explaining
 from statgraph.retrieval.search.explaining import Explainer
@@ -19,24 +17,6 @@ LEASES_PATH, WAGES_PATH = ("Housing Code", "Book I. Leases"), ("Work Code", "Boo
 H1, H2, H3, W5, W6 = ((ARTICLE, row) for row in range(5))
 HOUSING, LEASES, KEYS, WORK, WAGES = ((HEADING, row) for row in range(5))
 Q1, Q2 = ((QUESTION, row) for row in range(2))
-
-
-def test_a_day_limits_the_articles_to_those_in_force(village_run, dated_run):
-    dates = {"H1": {"valid_from": "2001-01-01"}, "H2": {"valid_to": "2001-01-01"}, "W5": {"valid_to": "9999-01-01"}}
-    loaded_run = LoadedRun(dated_run(village_run, dates), device="cpu")
-    assert loaded_run.retriever.has_dates
-    assert [loaded_run.articles.validity(row) for row in range(3)] == [
-        ("2001-01-01", None),
-        (None, "2001-01-01"),
-        (None, None),
-    ]
-    query = Query("notice of leases", 5, as_of="2000-12-31")
-    allowed = loaded_run.retriever.allowed
-    assert allowed(query).rows.tolist() == [1, 2, 3, 4]
-    for day in ("2001-01-01", "today"):
-        assert allowed(replace(query, as_of=day)).rows.tolist() == [0, 2, 3, 4]
-    assert allowed(replace(query, codes=["Housing Code"])).rows.tolist() == [1, 2]
-    assert [hit.article_id for hit in loaded_run.retriever.search(query)][:1] == ["H2"]
 
 
 def test_the_id_of_a_heading_is_of_its_whole_path(loaded_run):

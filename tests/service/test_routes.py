@@ -20,6 +20,8 @@ from statgraph.service.loaded_run import LoadedRun, heading_id_of
 from statgraph.service.problems import problem_response
 from statgraph.service.schemas import Passage
 from statgraph.service.state import ServiceState
+from statgraph.systems.pipeline import train_run
+from statgraph.systems.presets import resolve_config
 
 HOUSING, WORK = heading_id_of(["Housing Code"]), heading_id_of(["Work Code"])
 LEASES = heading_id_of(["Housing Code", "Book I. Leases"])
@@ -422,15 +424,6 @@ def test_figures(serve):
 @pytest.fixture(scope="module")
 def ensemble_client(village, dated_run, tmp_path_factory):
     """Return a client of the service over an ensemble of signals; W6 is no longer in force in 2021."""
-    from fastapi.testclient import TestClient
-
-    from statgraph.service.app import create_app
-    from statgraph.service.config import ServiceConfig
-    from statgraph.service.loaded_run import LoadedRun
-    from statgraph.service.state import ServiceState
-    from statgraph.systems.pipeline import train_run
-    from statgraph.systems.presets import resolve_config
-
     folder = tmp_path_factory.mktemp("ensemble")
     config = resolve_config("ensemble", ["ensemble.members=none", "ranker.learnt=false"])
     run = train_run(village, config, folder / "run").folder
