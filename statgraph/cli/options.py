@@ -36,17 +36,11 @@ class WholeNumber(click.IntRange):
             raise UsageError(f"{param.opts[0]}: must be {wanted} (got {value})") from None
 
 
-class HeadingPath(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no argument for it
-    """The titles of a heading, from its code down."""
+def _heading_titles(ctx: click.Context, param: click.Parameter, typed: str) -> tuple[str, ...]:
+    from statgraph.formats.tables import split_path
 
-    name = "path"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        """Return the titles that were typed."""
-        from statgraph.formats.tables import split_path
-
-        titles: tuple[str, ...] = split_path(value) if isinstance(value, str) else value
-        return titles
+    titles: tuple[str, ...] = split_path(typed)
+    return titles
 
 
 def path(*names: str, metavar: str = "DIR", **attributes: Any) -> Callable[[Command], Command]:
@@ -72,7 +66,7 @@ def of_setting(config_type: type, name: str, *, metavar: str = "N", **attributes
 _LIMIT_KINDS: dict[str, tuple[dict[str, Any], str]] = {
     COUNT: ({"type": WholeNumber(1)}, "."),
     TEXTS: ({"multiple": True}, "; repeatable."),
-    PATH: ({"type": HeadingPath(), "default": ""}, ": 'CODE > BOOK > TITLE'."),
+    PATH: ({"callback": _heading_titles, "default": ""}, ": 'CODE > BOOK > TITLE'."),
     DAY: ({}, ": YYYY-MM-DD or today; always also searches repealed articles."),
 }
 

@@ -2,17 +2,6 @@ import sys
 
 import networkx
 import numpy as np
-import pytest
-
-
-@pytest.fixture(scope="session")
-def bm25_run(train_town):
-    return train_town("bm25")
-
-
-@pytest.fixture(scope="session")
-def dense_run(train_town):
-    return train_town("qabisar")
 
 
 def test_the_tree_of_the_sample_without_a_run(run_here, ran, tmp_path):

@@ -74,6 +74,7 @@ def test_unknown_command(run_here, typed, suggestion):
         ("plot", "matplotlib", "plots"),
         ("tune", "optuna", "tuning"),
         ("mcp", "mcp", "serve"),
+        ("serve", "uvicorn", "serve"),
     ],
 )
 def test_a_command_whose_extra_is_not_installed_is_one_line(run_cli, tmp_path, command, module, extra):
@@ -84,6 +85,7 @@ def test_a_command_whose_extra_is_not_installed_is_one_line(run_cli, tmp_path, c
         "plot": ("corpus",),
         "tune": ("qabisar", "--trials", "1"),
         "mcp": ("--run", "x"),
+        "serve": ("--run", "x"),
     }
     done = run_cli(command, *arguments[command], env={"PYTHONPATH": str(tmp_path)})
     assert (done.returncode, done.stdout) == (1, "")

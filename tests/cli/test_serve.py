@@ -147,14 +147,6 @@ def test_marks_that_cannot_be_kept_are_refused_before_the_run_is_loaded(refused,
     )
 
 
-def test_without_the_extra_it_says_what_to_install(refused, bm25_run, monkeypatch):
-    monkeypatch.setattr("statgraph.extras.find_spec", lambda name: name != "uvicorn" or None)
-    assert (
-        refused("serve", "--run", bm25_run)
-        == "uvicorn: not installed; run in statgraph's checkout: pip install '.[serve]'"
-    )
-
-
 def test_marks_can_be_switched_off_and_are_not_kept_in_the_hubs_cache(bm25_run, monkeypatch, tmp_path):
     served = []
     monkeypatch.setattr("statgraph.service.server.serve", lambda run, config, **options: served.append(config.feedback))
