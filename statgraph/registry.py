@@ -219,11 +219,7 @@ FORMATS = Registry(
         "xml": "statgraph.formats.xml:FORMAT",
     },
 )
-PROFILE_HOOKS = Registry(
-    "hook of a profile",
-    "statgraph.profile_hooks",
-    {},
-)
+PROFILE_HOOKS = Registry("hook of a profile", "statgraph.profile_hooks", {})
 KINDS = Registry(
     "kind of system",
     "statgraph.kinds",

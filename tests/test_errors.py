@@ -2,11 +2,9 @@ import pickle
 
 import pytest
 
-from statgraph import errors
 from statgraph.errors import (
     CorpusError,
     RunError,
-    StatgraphError,
     Text,
     UsageError,
     marked,
@@ -14,15 +12,6 @@ from statgraph.errors import (
     option,
     reason_of,
 )
-
-
-def test_every_error_is_a_statgraph_error_with_an_exit_code():
-    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
-
-    assert len(kinds) == 11
-    assert all(issubclass(kind, StatgraphError) for kind in kinds)
-    assert {kind.__name__: kind.exit_code for kind in kinds if kind.exit_code != 1} == {"UsageError": 2}
-    assert UsageError.exit_code == 2
 
 
 @pytest.mark.parametrize(

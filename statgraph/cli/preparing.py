@@ -61,7 +61,7 @@ def augment(
     records, start = options.chosen_corpus(corpus), time.perf_counter()
     url, model, max_tokens, corpus_out = (settings.pop(name) for name in ("url", "model", "max_tokens", "corpus_out"))
     common: dict[str, Any] = {"run": run, "seed": seed, "limit": limit, "device": device}
-    after = []
+    after: list[str] = []
     if settings["generator"] == CHAT:
         if click.get_current_context().get_parameter_source("round_trip") is not ParameterSource.DEFAULT:
             common["round_trip"] = settings["round_trip"]
@@ -98,7 +98,7 @@ def _augment_by_chat(
     chosen = ChatOptions(**settings)
     if run is not None and not chosen.round_trip:
         raise UsageError(f"--run {run}: only used for a round trip; leave out --round-trip 0, or omit --run")
-    after = []
+    after: list[str] = []
     held = nullcontext() if corpus_out is None else held_for_writing(corpus_out, replace=False)
     with held, TerminalProgress() as progress:
         announce = partial(click.echo, err=True)

@@ -21,11 +21,7 @@ except ImportError as error:
 
 _KINDS: dict[str, Any] = {COUNT: Annotated[int, Field(ge=1)], TEXTS: tuple[str, ...], PATH: tuple[str, ...], DAY: str}
 _LIMITS: dict[str, Any] = {name: (_KINDS[limit.kind], limit.default) for name, limit in LIMITS.items()}
-_LimitedRetriever: Any = create_model(
-    "_LimitedRetriever",
-    __base__=BaseRetriever,
-    **_LIMITS,
-)
+_LimitedRetriever: Any = create_model("_LimitedRetriever", __base__=BaseRetriever, **_LIMITS)
 
 
 class StatgraphRetriever(_LimitedRetriever):  # type: ignore[misc]

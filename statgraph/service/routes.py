@@ -59,10 +59,7 @@ async def about(run: Run, state: State, as_of: Day = None) -> schemas.About:
     return await run_in_threadpool(answers.about, run, as_of=as_of or TODAY, takes_feedback=marked, explains=explains)
 
 
-@router.post(
-    "/api/search",
-    responses=documented(400, 422, 503, 504),
-)
+@router.post("/api/search", responses=documented(400, 422, 503, 504))
 async def search(asked: schemas.SearchRequest, request: Request, opened: Opened, state: State) -> schemas.SearchAnswer:
     """Find the articles that answer a question."""
     run = opened.loaded_run
@@ -93,10 +90,7 @@ async def search(asked: schemas.SearchRequest, request: Request, opened: Opened,
     )
 
 
-@router.get(
-    "/api/articles/{article_id:path}",
-    responses=documented(404, 422, 503),
-)
+@router.get("/api/articles/{article_id:path}", responses=documented(404, 422, 503))
 async def article(article_id: ArticleId, run: Run) -> schemas.ArticleAnswer:
     """An article in full, with its neighbours and references."""
     return await run_in_threadpool(answers.article_answer, run, _article_row(run, article_id))
@@ -126,10 +120,7 @@ async def codes(run: Run, as_of: Day = None) -> schemas.HeadingsAnswer:
     return answers.headings_answer(run, None, as_of or TODAY)
 
 
-@router.get(
-    "/api/headings/{heading_id}",
-    responses=documented(404, 422, 503),
-)
+@router.get("/api/headings/{heading_id}", responses=documented(404, 422, 503))
 async def heading(heading_id: HeadingId, run: Run, as_of: Day = None) -> schemas.HeadingsAnswer:
     """A heading with what is directly under it."""
     row = run.heading_rows.get(heading_id)

@@ -65,8 +65,7 @@ def serve(
     async def load() -> None:
         nonlocal fault
         asked = asyncio.Event()
-        if hasattr(signal, "SIGHUP"):
-            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, asked.set)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, asked.set)
         try:
             await open_run()
         except Exception as error:

@@ -39,13 +39,9 @@ def test_the_difference_to_another_run(run_here, ran, bm25_run, dense_run, town)
     report = json.loads(done)
     own = json.loads(run_here("evaluate", "--run", bm25_run, "--corpus", town, "--json").stdout)
     assert report["against"]["run"] == str(bm25_run)
-    assert list(report["against"]["metrics"]) == list(own["strata"]["all"]["metrics"])
     compared = report["against"]["metrics"]["mAP"]
     assert compared["baseline_mean"] == pytest.approx(own["strata"]["all"]["metrics"]["mAP"]["mean"])
     assert compared["system_mean"] == pytest.approx(report["strata"]["all"]["metrics"]["mAP"]["mean"])
-    gain = compared["system_mean"] - compared["baseline_mean"]
-    assert compared["comparison"]["difference"] == pytest.approx(gain)
-    assert compared["comparison"]["n_questions"] == 4
 
 
 def test_another_state_of_the_law_is_compared_on_what_both_know(run_here, bm25_run, town_corpus, tmp_path):

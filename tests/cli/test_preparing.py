@@ -15,18 +15,13 @@ def test_headings_of_the_sample(ran, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["q.jsonl"]
 
 
-def test_a_round_trip_over_a_run(run_here, ran, town, bm25_run, tmp_path):
-    # Two books of eight articles, of which two each are drawn: lamps1 is, lamps2 is not.
-    options = ("--corpus", town, "--articles-per-heading", 2, "--seed", 3)
-    done = run_here("augment", *options, "--out", "all.jsonl")
-    assert done.stdout.splitlines()[1:] == [
-        "  generator  headings, seed 3", "  questions  4", "  articles   4 of 16",
+def test_a_round_trip_over_a_run(ran, town, bm25_run):
+    # Of each of two books two articles are drawn. BM25 ranks equal scores by row: a book's best is its first.
+    options = ("--corpus", town, "--articles-per-heading", 2, "--seed", 3, "--round-trip", 1, "--run", bm25_run)
+    done = ran("augment", *options, "--out", "kept.jsonl")
+    assert done.splitlines()[1:] == [
+        "  generator  headings, seed 3", "  questions  2 of 4", "  articles   2 of 16",
     ]  # fmt: skip
-    # BM25 ranks equal scores by row, so a book's best article is its first, on lamps.
-    done = ran("augment", *options, "--out", "kept.jsonl", "--round-trip", 1, "--run", bm25_run)
-    assert done.splitlines()[2:] == ["  questions  2 of 4", "  articles   2 of 16"]
-    made, kept = ((tmp_path / name).read_text().splitlines()[1:] for name in ("all.jsonl", "kept.jsonl"))
-    assert kept == [line for line in made if "lamps1" in json.loads(line)["article_ids"]]
 
 
 def test_a_file_trains_a_run(run_here, ran, town, tmp_path):

@@ -2,7 +2,6 @@ import json
 import shutil
 
 import pytest
-import yaml
 
 RATE = "stage2.lr: {low: 1.0e-4, high: 1.0e-2, log: true}\ngnn.layers: {choices: [1, 2]}\n"
 
@@ -34,29 +33,20 @@ def test_the_grid_of_bm25(ran, town, tmp_path):
 
 def test_a_search_and_its_continuation(run_here, refused, town, space, set_options, tmp_path):
     command = ("tune", "qabisar", "--corpus", town, "--space", space, "--out", "study", *set_options)
-    done = run_here(*command, "--trials", "1")
-    assert done.returncode == 0
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("trial 1/1: dev ")
-
-    done = run_here(*command, "--trials", "2")
-    assert done.returncode == 0
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("trial 2/2: dev ")
+    for trials in (1, 2):
+        done = run_here(*command, "--trials", trials)
+        assert done.returncode == 0
+        (line,) = done.stderr.splitlines()
+        assert line.startswith(f"trial {trials}/{trials}: dev ")
     lines = done.stdout.splitlines()
     assert lines[0] == "qabisar on town: the best of 2 trials"
     assert any(line.startswith("│ dev quality, %") for line in lines)
     assert max(map(len, lines[:-2])) <= 80
     trials = json.loads((tmp_path / "study" / "trials.json").read_text())["trials"]
     best = max(trials, key=lambda trial: trial["value"])
-    settings = " ".join(f"--set {name}={value}" for name, value in best["settings"].items())
     assert lines[-2].startswith("Best: --set encoder.backbone=")
-    assert lines[-2].endswith(settings)
+    assert lines[-2].endswith(" ".join(f"--set {name}={value}" for name, value in best["settings"].items()))
     assert lines[-1] == "Written: study/best.yaml, study/trials.json, study/history.png"
-    assert yaml.safe_load((tmp_path / "study" / "best.yaml").read_text())["gnn"]["heads"] == 2
-    assert sorted(path.name for path in (tmp_path / "study").iterdir()) == [
-        "best.yaml", "history.png", "study.db", "trials.json",
-    ]  # fmt: skip
     assert refused(*command, "--seed", "7") == (
         "study/study.db: a study with other settings (seed: 0 then, 7 now); give the same ones, or choose another --out"
     )

@@ -75,10 +75,8 @@ def run(tmp_path, dense_run):
     return Path(shutil.copytree(dense_run, tmp_path / "run"))
 
 
-def test_another_kind_serves_search_and_evaluate(run_here, ran, run, town):
-    before = run_here("search", QUESTION, "--run", run, "-k", 16, "--json").stdout
-    report = run_here("evaluate", "--run", run, "--corpus", town, "--json").stdout
-
+def test_the_index_is_of_another_kind_and_back(ran, run):
+    before = ran("search", QUESTION, "--run", run, "-k", 16, "--json")
     done = ran("index", "--run", run, "--kind", "ivf-pq", "--set", "ivf_pq.lists=4")
     assert re.fullmatch(
         rf"Index of {re.escape(str(run))}: ivf-pq, built in \d+\.\d\d s\n"
@@ -87,35 +85,22 @@ def test_another_kind_serves_search_and_evaluate(run_here, ran, run, town):
     )
     manifest = read_json(run / "index" / "manifest.json")
     assert (manifest["kind"], manifest["settings"]["lists"]) == ("ivf-pq", 4)
-    after = run_here("search", QUESTION, "--run", run, "-k", 16, "--json").stdout
-    assert [hit["article_id"] for hit in json.loads(after)] == [hit["article_id"] for hit in json.loads(before)]
-    assert run_here("evaluate", "--run", run, "--corpus", town, "--json").stdout == report
-
-    assert run_here("index", "--run", run).stdout.startswith(f"Index of {run}: flat, ")
-    assert run_here("search", QUESTION, "--run", run, "-k", 16, "--json").stdout == before
+    assert ran("index", "--run", run).startswith(f"Index of {run}: flat, ")
+    assert ran("search", QUESTION, "--run", run, "-k", 16, "--json") == before
 
 
-def test_an_engine_that_the_vectors_are_written_to_answers_the_same(run_here, run, tmp_path):
+def test_an_engine_that_the_vectors_are_written_to_answers_the_same(ran, run, tmp_path):
     engine = tmp_path / "engine"
     asked = ("search", QUESTION, "--run", run, "-k", 5, "--json")
-    own = run_here(*asked)
-    status, printed, problems = run_here("index", "--run", run, "--engine", "faiss", "--to", engine)
-    assert (status, problems) == (0, "")
+    own = ran(*asked)
+    printed = ran("index", "--run", run, "--engine", "faiss", "--to", engine)
     assert re.fullmatch(
         rf"Vectors of {re.escape(str(run))} at {re.escape(str(engine))}: faiss, written in \d+\.\d\d s\n"
         r"  articles  16\n  changed   16\n  removed   0\n  state     [0-9a-f]{12}-[0-9a-f]{12}\n",
         printed,
     )
     (run / "index" / "index.faiss").unlink()
-    assert run_here(*asked, "--from", engine) == own
-
-
-def test_quicken_refuses_a_static_encoder(refused, dense_run):
-    pytest.importorskip("onnx")
-    encoder = dense_run / "query_encoder"
-    assert refused("quicken", "--run", dense_run) == (
-        f"{encoder}: a static encoder, which is fast without a graph; search it as it is"
-    )
+    assert ran(*asked, "--from", engine) == own
 
 
 @pytest.mark.parametrize("command", ["index", "quicken"])
@@ -139,22 +124,3 @@ def test_single_articles_are_added_and_removed(run_here, ran, train_town, tmp_pa
     assert run_here("add", "--run", run, *article, "--replace", "--json").returncode == 0
     removed = json.loads(run_here("remove", "bells", "--run", run, "--json").stdout)
     assert (removed["changes"]["repealed"], removed["articles"]) == (1, 16)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("add",), "give either a FILE of articles, or one article by --id, --text and --path"),
-        (("add", "new.jsonl", "--id", "x"), "give either a FILE of articles, or one article by"),
-        (("add", "--id", "x", "--text", "y"), "path"),
-        (("add", "gone.jsonl"), "gone.jsonl: "),
-        (("remove", "gone"), "has none of this id; take one from the hits of a search"),
-    ],
-)
-def test_what_cannot_be_added_or_removed_is_one_line(run_here, train_town, tmp_path, arguments, said):
-    run = shutil.copytree(train_town("bm25"), tmp_path / "run")
-    done = run_here(*arguments, "--run", run)
-    assert done.returncode in (1, 2)
-    assert done.stderr.startswith("Error: ")
-    assert done.stderr.count("\n") == 1
-    assert said in done.stderr
