@@ -270,17 +270,6 @@ def test_articles_without_headings_stand_under_the_code_that_is_named(run_here, 
     assert [article.path for article in read_corpus(tmp_path / "law").articles] == [("House Rules",)] * 2
 
 
-def test_the_summary_of_the_sample(ran, tmp_path):
-    done = ran("build-graph")
-    first, *lines = done.splitlines()
-    assert first.startswith("Built the graph of valmere in ")
-    assert first.endswith(" s: graphs/valmere")
-    assert [line.split()[0] for line in lines] == ["nodes", *["edges"] * 6, "depth", "cited", "orphans"]
-    assert sorted(path.name for path in (tmp_path / "graphs" / "valmere").iterdir()) == [
-        "graph.dgl", "manifest.json", "nodes.json",
-    ]  # fmt: skip
-
-
 def test_counts_by_hand(run_here, town, tmp_path):
     done = run_here("build-graph", town, "--out", "g", "--relations", "tree, bipartite,order")
 
@@ -308,32 +297,6 @@ def test_counts_by_hand(run_here, town, tmp_path):
         "  cited   0 articles, by training questions",
         "  orphans 16 articles without edges",
     ]
-
-
-@pytest.mark.parametrize(
-    ("existing", "message"),
-    [
-        (
-            "notes.txt",
-            "mine: contains 'notes.txt', which is not part of a graph; choose a folder that does not exist yet",
-        ),
-        (
-            "manifest.json",
-            "mine: has no graph.dgl, so it is not a graph folder; choose a folder that does not exist yet",
-        ),
-        (None, "mine: is a file; choose a folder that does not exist yet"),
-    ],
-)
-def test_what_is_no_graph_is_never_replaced(refused, town, tmp_path, existing, message):
-    mine = tmp_path / "mine"
-    if existing:
-        mine.mkdir()
-    kept = mine / existing if existing else mine
-    kept.write_text("mine")
-
-    assert refused("build-graph", town, "--out", "mine") == message
-    assert kept.read_text() == "mine"
-    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
 def test_rubrics_read_from_titles_are_counted(run_here, tmp_path):
