@@ -6,7 +6,6 @@ import errno
 import fcntl
 import json
 import os
-import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,43 +18,36 @@ class FeedbackFullError(Exception):
     """The file has reached its maximum size."""
 
 
-class FeedbackLog:
-    """A JSONL file, made with the first mark, that several threads or processes append marks to, up to `max_bytes`."""
+def append_mark(
+    path: Path, *, question: str, article_id: str, right: bool | None, comment: str | None, max_bytes: int
+) -> None:
+    """Append a mark with the time to a JSONL file, made with the first, and return once it is on disk.
 
-    def __init__(self, path: Path, *, max_bytes: int):
-        self.path = Path(path)
-        self._max_bytes = max_bytes
-        self._lock = threading.Lock()
-
-    def append(self, *, question: str, article_id: str, right: bool | None, comment: str | None) -> None:
-        """Append a mark with the time, and return once it is on disk.
-
-        Raises:
-            FeedbackFullError: if the file would exceed its maximum size.
-            OSError: if it cannot be written.
-        """
-        mark = {
-            "time": datetime.now(UTC).isoformat(timespec="seconds"),
-            "question": question,
-            "article_id": article_id,
-            "right": right,
-        }
-        if comment:
-            mark["comment"] = comment
-        line = json.dumps(mark, ensure_ascii=False).encode("utf-8") + b"\n"
-        with self._lock, self.path.open("ab+") as file:
-            # Another process may serve the same run.
-            fcntl.flock(file, fcntl.LOCK_EX)
-            size = file.seek(0, os.SEEK_END)
-            if size:
-                file.seek(size - 1)
-                if file.read(1) != b"\n":
-                    line = b"\n" + line  # a mark whose writing broke off takes no other with it
-            if size + len(line) > self._max_bytes:
-                raise FeedbackFullError
-            file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
+    Raises:
+        FeedbackFullError: if the file would exceed its maximum size.
+        OSError: if it cannot be written.
+    """
+    mark = {
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "question": question,
+        "article_id": article_id,
+        "right": right,
+    }
+    if comment:
+        mark["comment"] = comment
+    line = json.dumps(mark, ensure_ascii=False).encode("utf-8") + b"\n"
+    with path.open("ab+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # against other threads, and other processes that serve the same run
+        size = file.seek(0, os.SEEK_END)
+        if size:
+            file.seek(size - 1)
+            if file.read(1) != b"\n":
+                line = b"\n" + line  # a mark whose writing broke off takes no other with it
+        if size + len(line) > max_bytes:
+            raise FeedbackFullError
+        file.write(line)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def check_writable(path: Path) -> None:

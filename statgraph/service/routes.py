@@ -15,7 +15,7 @@ from statgraph.law.query import LIMITS, PATH, Query
 from statgraph.law.validity import TODAY
 from statgraph.retrieval.search.hits import nothing_fits
 from statgraph.service import answers, schemas
-from statgraph.service.feedback import FeedbackFullError
+from statgraph.service.feedback import FeedbackFullError, append_mark
 from statgraph.service.loaded_run import LoadedRun
 from statgraph.service.middleware import QUESTION, WARNING
 from statgraph.service.problems import ProblemError, documented
@@ -55,7 +55,7 @@ router = APIRouter()
 @router.get("/api/about", responses=documented(422, 503))
 async def about(run: Run, state: State, as_of: Day = None) -> schemas.About:
     """What the service answers from."""
-    marked, explains = state.feedback is not None, state.config.rewriter is None
+    marked, explains = state.config.feedback is not None, state.config.rewriter is None
     return await run_in_threadpool(answers.about, run, as_of=as_of or TODAY, takes_feedback=marked, explains=explains)
 
 
@@ -138,11 +138,12 @@ async def graph(article_id: ArticleId, run: Run, hops: Hops = 2) -> schemas.Grap
 @router.post("/api/feedback", status_code=201, responses=documented(400, 404, 422, 503, 507))
 async def feedback(mark: schemas.FeedbackRequest, run: Run, state: State) -> schemas.Stored:
     """Mark an article as a right or a wrong answer to a question."""
-    if state.feedback is None:
+    path, max_bytes = state.config.feedback, state.config.max_feedback
+    if path is None:
         raise ProblemError(404, "this service takes no feedback; start it without --no-feedback")
     _article_row(run, mark.article_id)
     try:
-        await run_in_threadpool(state.feedback.append, **mark.model_dump())
+        await run_in_threadpool(append_mark, path, max_bytes=max_bytes, **mark.model_dump())
     except FeedbackFullError:
         raise ProblemError(507, "the feedback file has reached its maximum size; move it away") from None
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What the routes share: the run once it is loaded, the questions in progress, the feedback, the metrics."""
+"""What the routes share: the run once it is loaded, the questions in progress, the metrics."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from statgraph.retrieval.search.batching import BatcherClosedError, QuestionBatc
 from statgraph.retrieval.search.hits import Explanation, Hit
 from statgraph.retrieval.search.rewriting import DEPTH, fused
 from statgraph.service.config import ServiceConfig
-from statgraph.service.feedback import FeedbackLog
 from statgraph.service.loaded_run import LoadedRun
 from statgraph.service.middleware import Metrics
 from statgraph.service.problems import ProblemError
@@ -34,8 +33,7 @@ class OpenRun:
     def __init__(self, loaded_run: LoadedRun, *, most_waiting: int, on_batch: Callable[[int], None]):
         self.loaded_run = loaded_run
         self.questions = QuestionBatcher(loaded_run.retriever, max_waiting=most_waiting, on_batch=on_batch)
-        self._users = 0
-        self._retired = False
+        self._users = 1  # the service, until it opens another run
         self._stopped = threading.Event()
         threading.Thread(target=self._warm_up, name="warm-up", daemon=True).start()
 
@@ -46,23 +44,19 @@ class OpenRun:
         try:
             yield self
         finally:
-            self._users -= 1
-            self._close_if_unused()
+            self.release()
 
-    def retire(self) -> None:
-        """Close the run once nobody uses it, without waiting for that."""
-        self._retired = True
-        self._close_if_unused()
+    def release(self) -> None:
+        """Use the run no longer; it is closed once nobody does, without waiting for that."""
+        self._users -= 1
+        if not self._users:
+            # Not on this thread: a search that was given up may still go on.
+            threading.Thread(target=_closed_and_freed, args=[[self]], name="closing", daemon=True).start()
 
     def close(self) -> None:
         """End the warm-up, and return once the searches in progress are answered."""
         self._stopped.set()
         self.questions.close()
-
-    def _close_if_unused(self) -> None:
-        if self._retired and not self._users:
-            # Not on this thread: a search that was given up may still go on.
-            threading.Thread(target=_closed_and_freed, args=[[self]], name="closing", daemon=True).start()
 
     def _warm_up(self) -> None:
         try:
@@ -79,13 +73,12 @@ def _closed_and_freed(held: list[OpenRun]) -> None:
 
 
 class ServiceState:
-    """Answers 503 to every question until `open` gives it a run; without a `feedback` log it takes no marks. `reopen`
-    reads the run's folder again, and opens what it holds."""
+    """Answers 503 to every question until `open` gives it a run. `reopen` reads the run's folder again, and opens what
+    it holds."""
 
     def __init__(self, config: ServiceConfig):
         self.config = config
         self.metrics = Metrics()
-        self.feedback = FeedbackLog(config.feedback, max_bytes=config.max_feedback) if config.feedback else None
         self.reopen: Callable[[], Awaitable[None]] | None = None
         self._current: OpenRun | None = None
         self._changing = asyncio.Lock()
@@ -102,7 +95,7 @@ class ServiceState:
         self.metrics.waiting.set_function(lambda: opened.questions.waiting)
         self.metrics.ready.set(1)
         if before is not None:
-            before.retire()
+            before.release()
 
     def close(self) -> None:
         """Shut down, once the searches in progress are answered."""

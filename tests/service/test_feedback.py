@@ -8,15 +8,17 @@ import pytest
 
 from statgraph.errors import UsageError
 from statgraph.law.feedback import read_marks
-from statgraph.service.feedback import FeedbackFullError, FeedbackLog, check_writable
+from statgraph.service.feedback import FeedbackFullError, append_mark, check_writable
 
 MARK = {"question": "Où ?\n\u2028", "article_id": "H1", "right": True, "comment": None}
 
 
 def test_marks_of_many_writers_are_whole_lines(tmp_path):
-    logs = [FeedbackLog(tmp_path / "f.jsonl", max_bytes=10**6) for _ in range(2)]
+    def append(number):
+        append_mark(tmp_path / "f.jsonl", max_bytes=10**6, **MARK | {"article_id": str(number)})
+
     with ThreadPoolExecutor(8) as threads:
-        list(threads.map(lambda number: logs[number % 2].append(**MARK | {"article_id": str(number)}), range(40)))
+        list(threads.map(append, range(40)))
     lines = [json.loads(line) for line in (tmp_path / "f.jsonl").read_bytes().split(b"\n")[:-1]]
     assert sorted(int(line["article_id"]) for line in lines) == list(range(40))
     assert all("comment" not in line and line["question"] == MARK["question"] for line in lines)
@@ -25,9 +27,8 @@ def test_marks_of_many_writers_are_whole_lines(tmp_path):
 def test_a_mark_that_broke_off_takes_no_other_with_it(tmp_path):
     path = tmp_path / "f.jsonl"
     path.write_bytes(b'{"question": "O')
-    log = FeedbackLog(path, max_bytes=1000)
-    log.append(**MARK)
-    log.append(**MARK)
+    for _ in range(2):
+        append_mark(path, max_bytes=1000, **MARK)
     broken, *whole = path.read_bytes().splitlines()
     assert broken == b'{"question": "O'
     assert [json.loads(line)["article_id"] for line in whole] == ["H1", "H1"]
@@ -35,17 +36,17 @@ def test_a_mark_that_broke_off_takes_no_other_with_it(tmp_path):
 
 def test_the_file_grows_to_its_bound_and_no_further(tmp_path):
     path = tmp_path / "f.jsonl"
-    FeedbackLog(path, max_bytes=1000).append(**MARK)
+    append_mark(path, max_bytes=1000, **MARK)
     size = path.stat().st_size
-    FeedbackLog(path, max_bytes=2 * size).append(**MARK)
+    append_mark(path, max_bytes=2 * size, **MARK)
     with pytest.raises(FeedbackFullError):
-        FeedbackLog(path, max_bytes=3 * size - 1).append(**MARK)
+        append_mark(path, max_bytes=3 * size - 1, **MARK)
     assert path.stat().st_size == 2 * size
 
 
 def test_the_import_reads_what_the_service_writes(tmp_path):
     path = tmp_path / "f.jsonl"
-    FeedbackLog(path, max_bytes=1000).append(**MARK | {"comment": "clear"})
+    append_mark(path, max_bytes=1000, **MARK | {"comment": "clear"})
     (mark,) = read_marks(path, {"H1": 0})
     assert (mark.question, mark.article_id, mark.right) == (MARK["question"], "H1", True)
     assert mark.time.year >= 2025
