@@ -1,5 +1,4 @@
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -8,24 +7,12 @@ from statgraph.doctor import Check, Part, run_checks
 from statgraph.errors import DependencyError
 from statgraph.extras import Extra
 
-REPO = Path(__file__).parents[1]
-
-
-def checks_of(*parts: Part) -> list[Check]:
-    return list(run_checks(parts))
-
-
-def fails_with(error: Exception):
-    def try_out() -> Check:
-        raise error
-
-    return try_out
-
 
 def test_an_error_of_the_library_brings_its_own_remedy():
-    error = DependencyError("dgl 2.1.0 needs the package 'pandas'; install it with: pip install pandas")
+    def fail() -> Check:
+        raise DependencyError("dgl 2.1.0 needs the package 'pandas'; install it with: pip install pandas")
 
-    (check,) = checks_of(Part("DGL", fails_with(error), "dgl"))
+    (check,) = run_checks([Part("DGL", fail, "dgl")])
 
     assert check.detail == "dgl 2.1.0 needs the package 'pandas'"
     assert check.remedy == "install it with: pip install pandas"
@@ -35,7 +22,7 @@ def test_an_error_of_the_library_brings_its_own_remedy():
 def test_an_extra_that_is_not_there_is_reported_with_what_it_is_for(monkeypatch):
     monkeypatch.setitem(doctor.EXTRAS, "maps", Extra("statgraph map", ("json", "no_such_package")))
 
-    (check,) = checks_of(Part("x", partial(doctor.check_extra, "maps"), required=False))
+    (check,) = run_checks([Part("x", partial(doctor.check_extra, "maps"), required=False)])
 
     assert (check.ok, check.remedy) == (False, "pip install '.[maps]'")
     assert check.detail == "for statgraph map; not installed: no_such_package"

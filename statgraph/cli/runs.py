@@ -83,6 +83,6 @@ def remove(name: str, yes: bool) -> None:
 
 
 def _row(run: RunFacts) -> tuple[str, ...]:
-    known = ("-" if value is None else f"{value:,}" for value in (run.articles, run.quality))
-    sizes = (megabytes(run.own_bytes), megabytes(run.shared_bytes))
-    return visible(run.name), visible(run.corpus), next(known), run.system, run.finished, next(known), *sizes
+    articles, quality = ("-" if value is None else f"{value:,}" for value in (run.articles, run.quality))
+    sizes = megabytes(run.own_bytes), megabytes(run.shared_bytes)
+    return visible(run.name), visible(run.corpus), articles, run.system, run.finished, quality, *sizes

@@ -70,24 +70,17 @@ def test_unknown_command(run_here, typed, suggestion):
 @pytest.mark.parametrize(
     ("command", "module", "extra"),
     [
-        ("embed", "ray", "sharding"),
-        ("plot", "matplotlib", "plots"),
-        ("tune", "optuna", "tuning"),
-        ("mcp", "mcp", "serve"),
-        ("serve", "uvicorn", "serve"),
+        ("embed --run x --corpus x --out y", "ray", "sharding"),
+        ("plot corpus", "matplotlib", "plots"),
+        ("tune qabisar --trials 1", "optuna", "tuning"),
+        ("mcp --run x", "mcp", "serve"),
+        ("serve --run x", "uvicorn", "serve"),
     ],
 )
 def test_a_command_whose_extra_is_not_installed_is_one_line(run_cli, tmp_path, command, module, extra):
     """In a process of its own, before which a module of the name stands in the way."""
     (tmp_path / "sitecustomize.py").write_text(f"import sys\nsys.modules[{module!r}] = None\n")
-    arguments = {
-        "embed": ("--run", "x", "--corpus", "x", "--out", "y"),
-        "plot": ("corpus",),
-        "tune": ("qabisar", "--trials", "1"),
-        "mcp": ("--run", "x"),
-        "serve": ("--run", "x"),
-    }
-    done = run_cli(command, *arguments[command], env={"PYTHONPATH": str(tmp_path)})
+    done = run_cli(*command.split(), env={"PYTHONPATH": str(tmp_path)})
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (f"Error: {module}: not installed; run in statgraph's checkout: pip install '.[{extra}]'\n")
 
