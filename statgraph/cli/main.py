@@ -42,10 +42,6 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "cache": ("statgraph.cli.doctor", "cache", "List what is cached, or remove it."),
 }
 
-# OpenMP reads it when torch is loaded. Threads that wait for one another spin otherwise, and where other work holds a
-# core, they spin until they have used up their own turn on it: docs/performance.md has the figures.
-WAIT_POLICY, ASLEEP = "OMP_WAIT_POLICY", "PASSIVE"
-
 
 class LazyGroup(click.Group):
     """A group that imports a subcommand when it runs, and suggests the nearest command for an unknown name."""
@@ -99,7 +95,9 @@ def run_command(command: click.Command, name: str) -> None:
 
     Every failure is one `Error: ...` on standard error; STATGRAPH_DEBUG=1 shows the traceback of an unexpected one.
     """
-    os.environ.setdefault(WAIT_POLICY, ASLEEP)
+    # OpenMP reads it when torch is loaded. Threads that wait for one another spin otherwise, and where other work holds
+    # a core, they spin until they have used up their own turn on it: docs/performance.md has the figures.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     escape_unwritable(sys.stdout)
     escape_unwritable(sys.stderr)
     sys.unraisablehook = _unraisable

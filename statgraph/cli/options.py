@@ -48,9 +48,9 @@ def path(*names: str, metavar: str = "DIR", **attributes: Any) -> Callable[[Comm
     return click.option(*names, metavar=metavar, type=click.Path(path_type=Path), **attributes)
 
 
-def number(*names: str, least: int = 1, metavar: str = "N", **attributes: Any) -> Callable[[Command], Command]:
-    """Return an option that takes a whole number of at least `least`."""
-    return click.option(*names, metavar=metavar, type=WholeNumber(least), **attributes)
+def number(*names: str, metavar: str = "N", **attributes: Any) -> Callable[[Command], Command]:
+    """Return an option that takes a whole number of at least 1."""
+    return click.option(*names, metavar=metavar, type=WholeNumber(1), **attributes)
 
 
 def of_setting(config_type: type, name: str, *, metavar: str = "N", **attributes: Any) -> Callable[[Command], Command]:

@@ -38,8 +38,8 @@ CHAT, CHAT_KEY, CHAT_TIMEOUT_S = "chat", "STATGRAPH_CHAT_KEY", 120.0
 @click.option("--model", metavar="NAME", help="Model to ask for at --url.")
 @options.number("--max-tokens", default=1_000_000, help="Tokens after which --generator chat stops.")
 @options.path("--corpus-out", help="Also write the corpus with the questions of --generator chat in its train split.")
-@options.of_setting(AugmentConfig, "per_article", help="Questions per article (seq2seq).")
-@options.of_setting(AugmentConfig, "articles_per_heading", help="Maximum number of articles per heading (headings).")
+@options.of_setting(AugmentConfig, "per_article")
+@options.of_setting(AugmentConfig, "articles_per_heading")
 @options.of_setting(
     AugmentConfig,
     "round_trip",
