@@ -8,12 +8,11 @@ import click
 
 from statgraph.cli import options
 
-SUBJECTS = ("corpus", "graph", "training")
 PROJECTIONS = ("tsne", "pca")  # those of statgraph.contrib.plots.training, which loads NumPy
 
 
 @click.command()
-@click.argument("subject", type=click.Choice(SUBJECTS))
+@click.argument("subject", type=click.Choice(("corpus", "graph", "training")))
 @options.corpus
 @options.run
 @options.path("--out", default="plots", help="Folder to write.")

@@ -23,15 +23,6 @@ if TYPE_CHECKING:  # they load NumPy
 
 SNIPPET_CHARACTERS = 160
 LONGEST_SHOWN_TITLE = 300
-_UNTRAINED = "Nothing was trained: articles are found by {}; 'statgraph train --corpus {}' adds {}"
-_BY_WORDS = ("words, headings and citations alone", "vectors, which find other words of the same meaning")
-_BY_VECTORS = ("words, headings, citations and a pretrained encoder", "what its questions teach")
-_NOT_THERE = "No article is numbered {}"
-_CORRECTED = "Searched for: {} (not in the law: {})"
-_NOTHING_FITS = "Probably nothing here answers this"
-_LEFT_OUT = "{} of {} hits left out: each answers with a probability below {:g}"
-_NEWEST = "The newest run answers: {}; 'statgraph runs' lists the others"
-_NO_RUN = "train one with 'statgraph train', name one with --run, or search a corpus without a run with --corpus"
 
 
 @click.command()
@@ -126,9 +117,13 @@ def _answer(
     hits = [hit for hit in found if _is_probable(hit.probability, min_probability)]
     explanations = retriever.explain(query, hits) if explain else []
     _announce_untrained(retriever, corpus)
-    notices = _notices(retriever, query) + [_NOTHING_FITS] * nothing_fits(found)
-    if len(hits) < len(found):
-        notices.append(_LEFT_OUT.format(len(found) - len(hits), len(found), min_probability))
+    notices = _notices(retriever, query)
+    if nothing_fits(found):
+        notices.append("Probably nothing here answers this")
+    if left_out := len(found) - len(hits):
+        notices.append(
+            f"{left_out} of {len(found)} hits left out: each answers with a probability below {min_probability:g}"
+        )
     for line in notices:
         click.echo(line, err=as_json)
     if as_json:
@@ -149,16 +144,21 @@ def _answer(
 
 def _announce_untrained(retriever: Retriever, corpus: Path | None) -> None:
     if corpus is not None:
-        by, more = _BY_WORDS if retriever.by_words else _BY_VECTORS
-        _announce(_UNTRAINED.format(by, corpus, more))
+        if retriever.by_words:
+            by, more = "words, headings and citations alone", "vectors, which find other words of the same meaning"
+        else:
+            by, more = "words, headings, citations and a pretrained encoder", "what its questions teach"
+        _announce(f"Nothing was trained: articles are found by {by}; 'statgraph train --corpus {corpus}' adds {more}")
 
 
 def _folder_of_run(run: str | None, corpus: Path | None) -> Path:
     """Return the folder of the run to search: the newest where none is named, an untrained one of a corpus."""
     if corpus is None:
-        folder = options.chosen_run(run, _NO_RUN)
+        folder = options.chosen_run(
+            run, "train one with 'statgraph train', name one with --run, or search a corpus without a run with --corpus"
+        )
         if run is None:
-            _announce(_NEWEST.format(folder))
+            _announce(f"The newest run answers: {folder}; 'statgraph runs' lists the others")
         return folder
     from statgraph import api  # with a run, a search loads nothing that trains
 
@@ -214,10 +214,10 @@ def _print_batch(
 
 def _notices(retriever: Retriever, query: Query) -> list[str]:
     """Return what a reader should know before the hits: articles that are not there, and words read as others."""
-    lines = [_NOT_THERE.format(visible(unknown)) for unknown in retriever.unknown_articles(query.text)]
-    corrected = retriever.corrected_words(query.text)
-    if corrected:
-        lines.append(_CORRECTED.format(*(visible(", ".join(words)) for words in (corrected.values(), corrected))))
+    lines = [f"No article is numbered {visible(unknown)}" for unknown in retriever.unknown_articles(query.text)]
+    if corrected := retriever.corrected_words(query.text):
+        read, typed = (visible(", ".join(words)) for words in (corrected.values(), corrected))
+        lines.append(f"Searched for: {read} (not in the law: {typed})")
     return lines
 
 

@@ -11,14 +11,12 @@ import click
 from statgraph.cli import options
 from statgraph.service.config import LANGUAGES, TOKEN_VARIABLE, PageConfig, ServiceConfig
 
-DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8000
-
 
 @click.command()
 @options.run_or_hub
-@click.option("--host", metavar="ADDRESS", default=DEFAULT_HOST, help="Address to listen on.")
+@click.option("--host", metavar="ADDRESS", default="127.0.0.1", help="Address to listen on.")
 @click.option(
-    "--port", metavar="N", type=options.WholeNumber(0, 65535), default=DEFAULT_PORT, help="Port, or 0 for any free one."
+    "--port", metavar="N", type=options.WholeNumber(0, 65535), default=8000, help="Port, or 0 for any free one."
 )
 @click.option(
     "--feedback",

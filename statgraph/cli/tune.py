@@ -21,7 +21,6 @@ from statgraph.systems.presets import resolve_config
 if TYPE_CHECKING:  # it loads Optuna
     from statgraph.contrib.tuning.study import TrialRecord
 
-GRID_SYSTEM = "bm25"
 _SHOWN_POINTS = 10
 _SHOWN_TRIALS = 5
 
@@ -53,7 +52,7 @@ def tune(
 
     settings = (f"seed={seed}", f"device={device}", *settings)
     config = resolve_config(system, settings)
-    is_grid = system == GRID_SYSTEM
+    is_grid = system == "bm25"
     others = {"--trials": "trials", "--space": "space"} if is_grid else {"--k1": "k1s", "--b": "bs"}
     message = "{}: does not apply to 'statgraph tune {}'; omit it"
     options.refuse({message.format(option, system): given[name] is not None for option, name in others.items()})
