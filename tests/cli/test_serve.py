@@ -186,3 +186,9 @@ def test_the_example_of_the_docs_asks_the_sample_over_standard_input(
     assert (hits[0]["title"], hits[0]["path"][0]) == ("Art. 24, Housing Code", "Housing Code")
     assert capfd.readouterr().out.startswith(f"1 {hits[0]['title']} {hits[0]['passage']}")
     assert names["around"].structured_content["article"]["article_id"] == hits[4]["article_id"]
+
+
+def test_a_run_that_is_not_there_is_refused_to_assistants(refused):
+    """Not in refusals.txt: where mcp is imported first, it keeps the standard error of that test for all others."""
+    pytest.importorskip("mcp")
+    assert refused("mcp", "--run", "gone") == "gone: no such run folder; train one with 'statgraph train'"
