@@ -13,13 +13,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from statgraph.errors import described
 from statgraph.formats.catalogue.legi import LegiIndex
-from statgraph.formats.catalogue.sheet_references import MAX_LABELS, ReferenceResolver, comparable_title
+from statgraph.formats.catalogue.sheet_references import MAX_LABELS, cited_articles, comparable_title
 from statgraph.law.draft import Draft
 from statgraph.law.records import SET_KEY
 
@@ -37,66 +36,15 @@ _SECTIONS = ("Chapitre", "SousChapitre", "Situation", "Cas")
 _ASIDES = ("Titre", "OuSAdresser", "ServiceEnLigne", "RechercheGuidee", "LienExterneCommente")
 
 
-class _Reference(NamedTuple):
-    words: str
-    link: str
-    complement: str
-
-
-@dataclass(frozen=True)
-class _Sheet:
+class _Sheet(NamedTuple):
     place: str
     sheet_id: str
     kind: str
     title: str
     topic: str
     description: str
-    references: tuple[_Reference, ...]
-    texts: tuple[tuple[str, str], ...]  # (part, text)
-
-
-@dataclass(frozen=True)
-class _SheetGroup:
-    """Sheets that ask the same question, smallest id first, and what each of their references cites."""
-
-    sheets: list[_Sheet]
-    cited: Mapping[_Reference, list[str]]
-
-    @property
-    def first(self) -> _Sheet:
-        return self.sheets[0]
-
-    @property
-    def article_ids(self) -> set[str]:
-        return {article_id for article_ids in self.cited.values() for article_id in article_ids}
-
-    @property
-    def is_question(self) -> bool:
-        return 1 <= len(self.article_ids) <= MAX_LABELS
-
-    @property
-    def metadata(self) -> dict[str, object]:
-        sheet_ids = list(dict.fromkeys(sheet.sheet_id for sheet in self.sheets))
-        return {"topic": self.first.topic, "sheets": sheet_ids}
-
-    def references(self) -> Iterator[tuple[str, str, set[str]]]:
-        """Yield (sheet's title, complement, article ids) of the references that have all three; equal ones are one."""
-        merged: dict[str, tuple[str, str, set[str]]] = {}
-        for sheet in self.sheets:
-            for reference in sheet.references:
-                if reference.complement and self.cited[reference]:
-                    key = comparable_title(f"{sheet.title} {reference.complement}")
-                    _, _, article_ids = merged.setdefault(key, (sheet.title, reference.complement, set()))
-                    article_ids.update(self.cited[reference])
-        yield from (whole for whole in merged.values() if len(whole[2]) <= MAX_LABELS)
-
-    def texts(self) -> Iterator[tuple[str, str, str]]:
-        """Yield (part, sheet's title, text) of sections and paragraphs; equal ones are one."""
-        merged: dict[tuple[str, str, str], tuple[str, str]] = {}
-        for sheet in self.sheets:
-            for part, text in sheet.texts:
-                merged.setdefault((part, comparable_title(sheet.title), comparable_title(text)), (sheet.title, text))
-        yield from ((part, title, text) for (part, _, _), (title, text) in merged.items())
+    references: list[tuple[str, list[str]]]  # (complement, ids of the cited articles)
+    texts: list[tuple[str, str]]  # (part, text)
 
 
 def draft_fact_sheets(draft: Draft, folder: Path, index: LegiIndex) -> None:
@@ -105,25 +53,27 @@ def draft_fact_sheets(draft: Draft, folder: Path, index: LegiIndex) -> None:
     `folder` holds one folder of `F*.json` per audience. One sheet under several audiences, and sheets with the same
     title, are one question with the labels of all: left apart, one could train and the other test.
     """
-    resolver = ReferenceResolver(index)
     ranked = [article_id for order in index.order.values() for article_id in order]
     rank = {article_id: row for row, article_id in enumerate(ranked)}
-    groups = [
-        _SheetGroup(sheets, {r: resolver.resolve(r.words, r.link) for sheet in sheets for r in sheet.references})
-        for sheets in _doubles_merged(_question_sheets(draft, Path(folder)))
-    ]
-    for group in groups:
-        if group.is_question:
-            first = group.first
-            about = {"kind": first.kind, **group.metadata, "description": first.description}
-            article_ids = sorted(group.article_ids, key=rank.__getitem__)
+    questions = []
+    for sheets in _doubles_merged(_question_sheets(draft, folder, index)):
+        cited = {article_id for sheet in sheets for _, article_ids in sheet.references for article_id in article_ids}
+        questions.append((sheets, sorted(cited, key=rank.__getitem__)))
+    for sheets, article_ids in questions:
+        if 1 <= len(article_ids) <= MAX_LABELS:
+            first = sheets[0]
+            about = {"kind": first.kind, **_about(sheets), "description": first.description}
             _add_question(draft, first, first.sheet_id, first.title, about, article_ids)
-    for group in groups:
-        _add_citing_texts(draft, group, rank)
+    for sheets, article_ids in questions:
+        _add_citing_texts(draft, sheets, article_ids, rank)
+
+
+def _about(sheets: list[_Sheet]) -> dict[str, object]:
+    return {"topic": sheets[0].topic, "sheets": list(dict.fromkeys(sheet.sheet_id for sheet in sheets))}
 
 
 def _add_question(
-    draft: Draft, first: _Sheet, question_id: str, text: str, about: Mapping[str, object], article_ids: Iterable[str]
+    draft: Draft, first: _Sheet, question_id: str, text: str, about: Mapping[str, object], article_ids: list[str]
 ) -> None:
     """Add a question of sheets, all of whose questions are in the split of the first sheet's."""
     draft.add_question(first.place, question_id=question_id, text=text, metadata=about)
@@ -131,52 +81,54 @@ def _add_question(
         draft.add_label(first.place, question_id=question_id, article_id=article_id, follows=first.sheet_id)
 
 
-def _add_citing_texts(draft: Draft, group: _SheetGroup, rank: Mapping[str, int]) -> None:
-    """Add each reference as a question of its own set and as a citing text, then the sections and paragraphs.
+def _add_citing_texts(draft: Draft, sheets: list[_Sheet], article_ids: list[str], rank: Mapping[str, int]) -> None:
+    """Add each reference as a question of its own set and as a citing text, then the sections and paragraphs; equal
+    ones are one.
 
     A reference belongs to the sheet's question, or, where the sheet cites too many articles for one, to its own.
     """
-    first, numbers = group.first, Counter[str]()
-    texts = [(REFERENCE, *reference) for reference in group.references()]
-    if group.is_question:
-        texts += [(*text, group.article_ids) for text in group.texts()]
-    for part, title, text, cited in texts:
+    first, is_question = sheets[0], 1 <= len(article_ids) <= MAX_LABELS
+    merged: dict[tuple[str, ...], tuple[str, str, str, set[str]]] = {}
+    for sheet in sheets:
+        for complement, cited in sheet.references:
+            if complement and cited:
+                key: tuple[str, ...] = REFERENCE, comparable_title(f"{sheet.title} {complement}")
+                merged.setdefault(key, (REFERENCE, sheet.title, complement, set()))[3].update(cited)
+    for sheet in sheets if is_question else ():
+        for part, text in sheet.texts:
+            key = part, comparable_title(sheet.title), comparable_title(text)
+            merged.setdefault(key, (part, sheet.title, text, set(article_ids)))
+    numbers = Counter[str]()
+    for part, title, text, cited in merged.values():
+        if len(cited) > MAX_LABELS:
+            continue
         numbers[part] += 1
         text_id = f"{first.sheet_id}-{part}-{numbers[part]}"
-        article_ids = sorted(cited, key=rank.__getitem__)
+        cited_ids = sorted(cited, key=rank.__getitem__)
         if part == REFERENCE:
-            about = {SET_KEY: REFERENCES, **group.metadata}
-            _add_question(draft, first, text_id, f"{title} : {text}", about, article_ids)
+            about = {SET_KEY: REFERENCES, **_about(sheets)}
+            _add_question(draft, first, text_id, f"{title} : {text}", about, cited_ids)
         draft.add_citing(
             first.place,
             citing_id=text_id,
             title=title,
             text=text,
-            article_ids=article_ids,
-            question_id=first.sheet_id if group.is_question else text_id,
+            article_ids=cited_ids,
+            question_id=first.sheet_id if is_question else text_id,
             part=part,
         )
 
 
-def _doubles_merged(sheets: Iterable[_Sheet]) -> Iterator[list[_Sheet]]:
-    """Yield the sheets that ask the same question, smallest id first, questions in the order of those ids."""
-    leaders: dict[str, str] = {}
-
-    def leader(key: str) -> str:
-        while leaders.setdefault(key, key) != key:
-            key = leaders[key]
-        return key
+def _doubles_merged(sheets: Iterable[_Sheet]) -> list[list[_Sheet]]:
+    """Return the sheets that ask the same question, smallest id first, questions in the order of those ids."""
+    import networkx
 
     sheets = sorted(sheets, key=lambda sheet: int(sheet.sheet_id[1:]))
-    for sheet in sheets:
-        leaders[leader(f"title {comparable_title(sheet.title)}")] = leader(f"id {sheet.sheet_id}")
-    groups: dict[str, list[_Sheet]] = {}
-    for sheet in sheets:
-        groups.setdefault(leader(f"id {sheet.sheet_id}"), []).append(sheet)
-    yield from groups.values()
+    same = networkx.Graph((sheet.sheet_id, f"title {comparable_title(sheet.title)}") for sheet in sheets)
+    return [[sheet for sheet in sheets if sheet.sheet_id in ids] for ids in networkx.connected_components(same)]
 
 
-def _question_sheets(draft: Draft, folder: Path) -> Iterator[_Sheet]:
+def _question_sheets(draft: Draft, folder: Path, index: LegiIndex) -> Iterator[_Sheet]:
     files = [file for audience in AUDIENCES for file in sorted((folder / audience).glob("F*.json"))]
     if not files:
         draft.add_problem(
@@ -185,7 +137,7 @@ def _question_sheets(draft: Draft, folder: Path) -> Iterator[_Sheet]:
     for file in files:
         place = f"{file.parent.name}/{file.name}"
         try:
-            sheet = _sheet(place, json.loads(file.read_bytes())["children"][0])
+            sheet = _sheet(place, json.loads(file.read_bytes())["children"][0], index)
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             draft.add_problem(place, f"is not a fact sheet ({described(error)}); fetch it again")
             continue
@@ -193,7 +145,7 @@ def _question_sheets(draft: Draft, folder: Path) -> Iterator[_Sheet]:
             yield sheet
 
 
-def _sheet(place: str, publication: Mapping[str, Any]) -> _Sheet | None:
+def _sheet(place: str, publication: Mapping[str, Any], index: LegiIndex) -> _Sheet | None:
     """Return the sheet, or None if it is of a type whose title asks nothing."""
     children = publication["children"]
     kind = KINDS.get(_child_text(children, "dc:type"))
@@ -209,16 +161,15 @@ def _sheet(place: str, publication: Mapping[str, Any]) -> _Sheet | None:
         title=_child_text(children, "dc:title"),
         topic=_child_text(children, "Theme"),
         description=_child_text(children, "dc:description"),
-        references=tuple(
-            _Reference(
-                words=_child_text(child["children"], "Titre"),
-                link=child["attributes"].get("URL", ""),
-                complement=_child_text(child["children"], "Complement"),
+        references=[
+            (
+                _child_text(child["children"], "Complement"),
+                cited_articles(index, _child_text(child["children"], "Titre"), child["attributes"].get("URL", "")),
             )
             for child in children
             if child.get("name") == "Reference"
-        ),
-        texts=tuple(text for child in children if child.get("name") in _BODY for text in _texts(child)),
+        ],
+        texts=[text for child in children if child.get("name") in _BODY for text in _texts(child)],
     )
 
 
@@ -253,6 +204,5 @@ def _line(node: Mapping[str, Any]) -> str:
 def _strings(node: Mapping[str, Any]) -> Iterator[str]:
     if node.get("type") == "text":
         yield str(node.get("text", ""))
-    else:
-        for child in node.get("children") or []:
-            yield from _strings(child)
+    for child in node.get("children") or []:
+        yield from _strings(child)

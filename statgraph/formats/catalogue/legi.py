@@ -48,7 +48,6 @@ class LegiIndex:
 
 def draft_legi(draft: Draft, source: Path) -> LegiIndex:
     """Return the index of the codes in a file, or in a folder of `LEGITEXT*.json`, after adding them to the draft."""
-    source = Path(source)
     index = LegiIndex()
     files = sorted(source.glob(FILE_PATTERN)) if source.is_dir() else [source]
     if not files:
@@ -60,13 +59,11 @@ def draft_legi(draft: Draft, source: Path) -> LegiIndex:
             code = _title(root, "code")
             if code in index.order:
                 raise ValueError(f"'{code}' is in another file too")
-            _CodeReader(draft, index, file.name, code, _milliseconds(root["data"].get("dateDebutVersion"))).walk(root)
+            _CodeReader(draft, index, file.name, code, _milliseconds(root["data"].get("dateDebutVersion"))).walk(
+                root, (code,)
+            )
             draft.report.read_cells(file.name, list(_texts(root)))
             draft.report.keep_cells((code,))
-        except FileNotFoundError:
-            draft.add_problem(str(file), "no such file or folder; name a LEGITEXT*.json or the folder of them")
-        except OSError as error:
-            draft.add_problem(str(file), f"cannot be read ({error.strerror}); put a readable file there")
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             draft.add_problem(file.name, f"is not the tree of a code ({described(error)}); download the file again")
     return index
@@ -89,8 +86,7 @@ class _CodeReader:
         self._numbers = index.numbers.setdefault(code, {})
         self._ambiguous: set[str] = set()
 
-    def walk(self, node: Mapping[str, Any], path: tuple[str, ...] = ()) -> None:
-        path = path or (self._code,)
+    def walk(self, node: Mapping[str, Any], path: tuple[str, ...]) -> None:
         for child in node.get("children", []):
             if child["type"] == "article":
                 self._add_article(child["data"], path)
@@ -118,20 +114,14 @@ class _CodeReader:
             number=_citation(number),
             metadata={"cid": data.get("cid"), "etat": data.get("etat"), **_validity(data)},
         )
-        self._register_number(article_number(number), article_id)
-        self._register_versions(data, article_id)
-
-    def _register_number(self, number: str, article_id: str) -> None:
-        """Keep numbers that name one article: a code has several 'Annexe I', and none of them can be cited alone."""
+        number = article_number(number)
+        # A code has several 'Annexe I', and none of them can be cited alone.
         if number in self._ambiguous or self._numbers.setdefault(number, article_id) != article_id:
             self._ambiguous.add(number)
             self._numbers.pop(number, None)
-
-    def _register_versions(self, data: Mapping[str, Any], article_id: str) -> None:
         earlier = [version.get("id") for version in data.get("articleVersions") or []]
-        for known_id in (data.get("cid"), *earlier):
-            if known_id:
-                self._index.versions.setdefault(known_id, article_id)
+        for known_id in filter(None, (data.get("cid"), *earlier)):
+            self._index.versions.setdefault(known_id, article_id)
         self._index.versions[article_id] = article_id
 
 
@@ -167,14 +157,12 @@ def _validity(data: Mapping[str, Any]) -> dict[str, str]:
 
     The source ends in 2999 what has no end; what begins there has no known beginning yet, and is not in force today.
     """
-    dates = {VALID_FROM: data.get("dateDebut"), VALID_TO: data.get("dateFin")}
-    latest = {VALID_FROM: _LATEST_MS, VALID_TO: _NO_END_MS}
-    known = {
-        key: value / 1000
-        for key, value in dates.items()
-        if isinstance(value, int) and -_NO_END_MS < value < latest[key]
+    dates = ((VALID_FROM, "dateDebut", _LATEST_MS), (VALID_TO, "dateFin", _NO_END_MS))
+    validity = {
+        key: (_EPOCH + timedelta(milliseconds=value)).date().isoformat()
+        for key, name, latest in dates
+        if isinstance(value := data.get(name), int) and -_NO_END_MS < value < latest
     }
-    validity = {key: (_EPOCH + timedelta(seconds=seconds)).date().isoformat() for key, seconds in known.items()}
     return {} if validity_problem(validity) else validity
 
 

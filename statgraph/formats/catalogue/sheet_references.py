@@ -49,52 +49,41 @@ def cited_numbers(words: str) -> list[tuple[str, str]]:
     return spans
 
 
-class ReferenceResolver:
-    """Finds the articles that a reference cites: by its words where they name articles in force, else by its link."""
+def cited_articles(index: LegiIndex, words: str, link: str) -> list[str]:
+    """Return the ids of the articles that a reference cites; none if they are of another text or no longer in force.
 
-    def __init__(self, index: LegiIndex):
-        self._index = index
-        self._codes = {comparable_title(code): code for code in index.order}
-        self._rows: dict[str, dict[str, int]] = {}  # of each code, the place of an article by its number
-        for code, order in index.order.items():
-            places = {article_id: row for row, article_id in enumerate(order)}
-            self._rows[code] = {number: places[article_id] for number, article_id in index.numbers[code].items()}
+    The link decides where the words name no articles in force, an annex, a code by another name, or more articles than
+    a question may have and the link fewer: such ranges are misprints ("L3121-19 à L3123-21") or run from a part into
+    another.
+    """
+    name, _, cited = words.partition(":")
+    code = next((code for code in index.order if comparable_title(code) == comparable_title(name)), None)
+    named: list[str] = []
+    if code is not None and "annexe" not in comparable_title(cited):
+        named = [article_id for span in cited_numbers(cited) for article_id in _between(index, code, *span)]
+    linked: dict[str, None] = {}
+    for linked_id in _LINKED_ID.findall(link):
+        version = index.versions.get(linked_id)
+        linked |= dict.fromkeys(index.sections.get(linked_id, []) if version is None else [version])
+    return named if named and not (len(named) > MAX_LABELS and 0 < len(linked) < len(named)) else list(linked)
 
-    def resolve(self, words: str, link: str) -> list[str]:
-        """Return the ids of the cited articles; none if they are of another text or no longer in force.
 
-        The link decides where the words name an annex, a code by another name, or more articles than a question may
-        have and the link fewer: such ranges are misprints ("L3121-19 à L3123-21") or run from a part into another.
-        """
-        name, _, cited = words.partition(":")
-        code = self._codes.get(comparable_title(name))
-        annex = "annexe" in comparable_title(cited)
-        named = []
-        if code is not None and not annex:
-            named = [article_id for span in cited_numbers(cited) for article_id in self._between(code, *span)]
-        linked = list(dict.fromkeys(a for linked_id in _LINKED_ID.findall(link) for a in self._linked(linked_id)))
-        return named if named and not (len(named) > MAX_LABELS and 0 < len(linked) < len(named)) else linked
+def _between(index: LegiIndex, code: str, first: str, last: str) -> list[str]:
+    """Return the articles from one number to another, by their place in the code.
 
-    def _between(self, code: str, first: str, last: str) -> list[str]:
-        """Return the articles from one number to another, by their place in the code.
-
-        Where an end is no longer in force, the outermost numbers between the two replace it: with a letter of
-        the two, as one code has both an R351-1 and a D351-1.
-        """
-        order, rows = self._index.order[code], self._rows[code]
-        if first in rows and last in rows:
-            return order[rows[first] : rows[last] + 1]
+    Where an end is no longer in force, the outermost numbers between the two replace it: with a letter of
+    the two, as one code has both an R351-1 and a D351-1.
+    """
+    order, numbers = index.order[code], index.numbers[code]
+    ends = [numbers[number] for number in (first, last) if number in numbers]
+    if len(ends) < 2:
         low, high = _number_key(first), _number_key(last)
         if first == last or low is None or high is None:
             return []
-        keyed = ((_number_key(number), row) for number, row in rows.items())
-        found = [row for key, row in keyed if key and key[0] in (low[0], high[0]) and low[1] <= key[1] <= high[1]]
-        return order[min(found) : max(found) + 1] if found else []
-
-    def _linked(self, linked_id: str) -> list[str]:
-        if linked_id in self._index.versions:
-            return [self._index.versions[linked_id]]
-        return self._index.sections.get(linked_id, [])
+        keyed = ((_number_key(number), article_id) for number, article_id in numbers.items())
+        ends = [one for key, one in keyed if key and key[0] in (low[0], high[0]) and low[1] <= key[1] <= high[1]]
+        ends.sort(key=order.index)
+    return order[order.index(ends[0]) : order.index(ends[-1]) + 1] if ends else []
 
 
 @cache

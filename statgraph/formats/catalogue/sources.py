@@ -17,7 +17,7 @@ import subprocess
 import tarfile
 import tempfile
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -89,31 +89,23 @@ class HubFiles:
     def page(self) -> str:
         return f"https://huggingface.co/datasets/{self.repository}"
 
-    def opened(self, name: str, folder: Path | None) -> AbstractContextManager[tuple[Path, str]]:
+    @contextmanager
+    def opened(self, name: str, folder: Path | None) -> Iterator[tuple[Path, str]]:
         if folder is not None:
-            return nullcontext((_existing(folder, self.page), f"{self.page}, from local files"))
-        folder = self._snapshot(name)
-        return nullcontext((folder, f"{self.page} at {folder.name}"))
+            yield _existing(folder, self.page), f"{self.page}, from local files"
+            return
+        from huggingface_hub import snapshot_download
 
-    def _snapshot(self, name: str) -> Path:
-        """Return the folder of the hub's cache that holds the files; its name is the commit."""
         try:
-            from huggingface_hub import snapshot_download
-        except ImportError:
-            raise FetchError(
-                f"{name}: the hub's client is not installed; run 'pip install huggingface_hub' and try again"
-            ) from None
-        try:
-            return Path(
-                snapshot_download(
-                    self.repository, repo_type="dataset", revision=self.revision, allow_patterns=list(self.patterns)
-                )
+            snapshot = snapshot_download(
+                self.repository, repo_type="dataset", revision=self.revision, allow_patterns=list(self.patterns)
             )
         except Exception as error:  # the client raises its own errors, its transport's and the system's
             raise FetchError(
                 f"{name}: {self.repository} cannot be downloaded from huggingface.co ({reason_of(error)}); "
                 f"check the network, or download {', '.join(self.patterns)} elsewhere and add '{option('from')} DIR'"
             ) from error
+        yield Path(snapshot), f"{self.page} at {Path(snapshot).name}"  # the folder's name is the commit
 
 
 @dataclass(frozen=True, slots=True)

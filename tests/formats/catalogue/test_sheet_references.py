@@ -1,7 +1,7 @@
 import pytest
 
 from statgraph.formats.catalogue.legi import LegiIndex
-from statgraph.formats.catalogue.sheet_references import ReferenceResolver, cited_numbers, comparable_title
+from statgraph.formats.catalogue.sheet_references import cited_articles, cited_numbers, comparable_title
 
 CODE = "Code du vélo"
 SECTION = "LEGISCTA000000000001"
@@ -13,7 +13,7 @@ def resolved(codes):
     """Return a function that names the articles that a reference cites, as one string."""
 
     def resolve(words, link=""):
-        ids = ReferenceResolver(codes).resolve(words, link)
+        ids = cited_articles(codes, words, link)
         return " ".join(article_id.removeprefix("V ") for article_id in ids)
 
     return resolve
@@ -97,10 +97,9 @@ def test_a_range_beyond_fifty_articles_gives_way_to_a_narrower_link():
         numbers={CODE: {f"L1-{row}": article_id for row, article_id in enumerate(ids, start=1)}},
         sections={SECTION: ids[:3]},
     )
-    resolver = ReferenceResolver(index)
-    assert resolver.resolve("Code du vélo : articles L1-1 à L1-51", SECTION) == ids[:3]
-    assert resolver.resolve("Code du vélo : articles L1-1 à L1-50", SECTION) == ids[:50]
-    assert resolver.resolve("Code du vélo : articles L1-1 à L1-51", "") == ids[:51]
+    assert cited_articles(index, "Code du vélo : articles L1-1 à L1-51", SECTION) == ids[:3]
+    assert cited_articles(index, "Code du vélo : articles L1-1 à L1-50", SECTION) == ids[:50]
+    assert cited_articles(index, "Code du vélo : articles L1-1 à L1-51", "") == ids[:51]
 
 
 def test_titles_compare_without_case_accents_punctuation_and_spaces():

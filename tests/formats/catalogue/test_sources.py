@@ -179,8 +179,9 @@ def test_a_local_folder_replaces_the_hub(hub, tmp_path):
     with LAWS.opened("laws-nl", tmp_path) as opened:
         assert opened == (tmp_path, f"{PAGE}, from local files")
     assert hub.asked == []
-    with pytest.raises(CorpusError, match=rf"gone: no such folder; .*{PAGE}"):
-        LAWS.opened("laws-nl", tmp_path / "gone")
+    gone = LAWS.opened("laws-nl", tmp_path / "gone")
+    with pytest.raises(CorpusError, match=rf"gone: no such folder; .*{PAGE}"), gone:
+        pass
 
 
 def test_hub_out_of_reach_is_one_error_with_a_way_out(hub):
@@ -188,10 +189,11 @@ def test_hub_out_of_reach_is_one_error_with_a_way_out(hub):
         raise OSError("Got: ConnectError: name not known\nPlease check your connection.")
 
     hub.snapshot_download = fail
-    with pytest.raises(
-        FetchError, match=r"^laws-nl: people/laws .* name not known\); .* nl/\*.csv .*from_folder DIR'$"
+    with (
+        pytest.raises(FetchError, match=r"^laws-nl: people/laws .* name not known\); .* nl/\*.csv .*from_folder DIR'$"),
+        LAWS.opened("laws-nl", None),
     ):
-        LAWS.opened("laws-nl", None)
+        pass
 
 
 # Files at addresses.
