@@ -18,10 +18,9 @@ from statgraph.errors import reason_of
 from statgraph.extras import require
 from statgraph.formats.documents.blocks import Line
 from statgraph.formats.documents.drafting import DocumentLines, document_format
-from statgraph.formats.documents.equations import M, formula, symbol
+from statgraph.formats.documents.html import CONTENTS, DELETED, MOST_BLOCKS, NOTES, plain_line
 from statgraph.formats.documents.numbering import Numbering
-from statgraph.formats.documents.office import W, find, is_readable, value
-from statgraph.formats.documents.page_parts import CONTENTS, DELETED, MOST_BLOCKS, NOTES, plain_line
+from statgraph.formats.documents.office import M, W, find, formula, is_readable, symbol, value
 from statgraph.law.draft import Draft
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@ import pytest
 
 from statgraph.formats.documents import drafting
 from statgraph.formats.documents.blocks import Line
-from statgraph.formats.documents.paragraphs import unwrapped
+from statgraph.formats.documents.drafting import unwrapped
 from statgraph.formats.documents.text import FORMAT as TXT
 from statgraph.formats.importing import About, explained
 from statgraph.formats.law_words import LinePatterns
