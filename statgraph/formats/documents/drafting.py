@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,8 +75,8 @@ def document_format(
             document = read(draft, path, name)
             if document is None:
                 continue
-            lines = unwrapped(document.lines, patterns) if document.is_wrapped else document.lines
-            outline = read_outline(soft_breaks_joined(lines, patterns), patterns, document.title)
+            lines = paragraphs(document.lines, patterns, is_wrapped=document.is_wrapped)
+            outline = read_outline(lines, patterns, document.title)
             _draft_articles(draft, outline, names[name])
             if not outline.articles:
                 without.append((name, any(text for _, text in outline.parts)))
@@ -164,44 +165,20 @@ def _report(draft: Draft, without: Sequence[tuple[str, bool]]) -> None:
             draft.add_problem(name, "holds no text; if it is a scan, its text must be recognised first")
 
 
-def soft_breaks_joined(lines: Iterable[Line], patterns: LinePatterns) -> list[Line]:
-    """Return lines with those that go on the one above joined to it. A line that begins an article or heading behind a
-    finished one stays, unless articles have a style in this document."""
-    lines = list(lines)
-    has_style = any(line.level and patterns.article(line.text) for line in lines)
-    joined: list[Line] = []
-    last = ""
-    for line in lines:
-        if line.goes_on and joined and (has_style or not _begins(line.text, last, patterns)):
-            joined[-1] = _longer(joined[-1], line.text)
-        else:
-            joined.append(line)
-        last = line.text
-    return joined
-
-
-def _begins(text: str, last: str, patterns: LinePatterns) -> bool:
-    """Return whether a line begins an article or heading, and is not the rest of a sentence."""
-    article = patterns.article(text)
-    if article is not None and article.is_marked:
-        return not is_unfinished(last, patterns.language) and not last.endswith(",")
-    return _names(text, patterns) and (last.endswith(_ENDS) or _names(last, patterns))
-
-
-def unwrapped(lines: Sequence[Line], patterns: LinePatterns) -> list[Line]:
-    """Return the paragraphs of lines that are cut at a margin; a blank line ends one, and so does a line that begins a
-    list item, heading or article, or with the number after the last that began one."""
-    lines = [Line(line.place, line.text.strip(), line.level) for line in lines]
+def paragraphs(lines: Iterable[Line], patterns: LinePatterns, *, is_wrapped: bool) -> list[Line]:
+    """Return lines with those that go on the one above joined to it: behind a soft break, or in a text that is wrapped
+    at a margin one that fills its line. A blank line ends a paragraph, and so does a line that begins a list item,
+    heading or article, or with the number after the last that began one."""
+    lines = [replace(line, text=line.text.strip()) for line in lines]
     width = max((len(line.text) for line in lines), default=0)
-    if width > _WRAPPED_CHARS:
-        return [line for line in lines if line.text]
-    paragraphs: list[Line] = []
+    is_wrapped = is_wrapped and width <= _WRAPPED_CHARS
+    joined: list[Line] = []
     last = ""  # the line before, "" where a paragraph ended
     numbers, last_number = patterns.bare_numbers(), 0
     for line in lines:
         numbered = numbers.article(line.text) if numbers else None
         is_full = last.endswith("\u00ad") or (len(last) >= _FULL_LINE * width and not last.endswith(_ENDS))
-        goes_on = is_full and (
+        goes_on = (line.goes_on or (is_wrapped and is_full)) and (
             is_unfinished(last, patterns.language)
             or (
                 (numbered is None or numbered.digits != last_number + 1)
@@ -210,12 +187,12 @@ def unwrapped(lines: Sequence[Line], patterns: LinePatterns) -> list[Line]:
             )
         )
         if goes_on and line.text:
-            paragraphs[-1] = _longer(paragraphs[-1], line.text)
+            joined[-1] = _longer(joined[-1], line.text)
         elif line.text:
-            paragraphs.append(line)
+            joined.append(line)
         last = line.text
         last_number = last_number if goes_on or numbered is None else numbered.digits
-    return paragraphs
+    return joined
 
 
 def _names(text: str, patterns: LinePatterns) -> bool:

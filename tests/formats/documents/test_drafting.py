@@ -2,7 +2,7 @@ import pytest
 
 from statgraph.formats.documents import drafting
 from statgraph.formats.documents.blocks import Line
-from statgraph.formats.documents.drafting import unwrapped
+from statgraph.formats.documents.drafting import paragraphs
 from statgraph.formats.documents.text import FORMAT as TXT
 from statgraph.formats.importing import About, explained
 from statgraph.formats.law_words import LinePatterns
@@ -99,7 +99,7 @@ dog | 5
 
 def test_lines_cut_at_a_margin_are_joined():
     lines = [Line(f"law:{number}", line) for number, line in enumerate(WRAPPED.split("\n"), start=1)]
-    joined = unwrapped(lines, LinePatterns("en"))
+    joined = paragraphs(lines, LinePatterns("en"), is_wrapped=True)
     assert [line.place for line in joined] == [f"law:{number}" for number in (1, 4, 7, 9, 11, 12)]
     first, second, item, article, *others = (line.text for line in joined)
     assert first.endswith("as the light-house is lit, and it may not bark at the lightkeeper.")
@@ -114,14 +114,27 @@ def test_a_rubric_that_fills_its_line_is_not_joined_to_the_number_below():
         "Dogs that live in the harbour\n1 (1) A dog may bark as loud\nas it\n"
         "Cats that live in the harbour\n2 Cats may not bark\n4 Owls"
     )
-    joined = [line.text for line in unwrapped([Line("", line) for line in text.split("\n")], LinePatterns("en"))]
+    lines = [Line("", line) for line in text.split("\n")]
+    joined = [line.text for line in paragraphs(lines, LinePatterns("en"), is_wrapped=True)]
     assert joined[:2] == ["Dogs that live in the harbour", "1 (1) A dog may bark as loud as it"]
     assert joined[2:] == ["Cats that live in the harbour", "2 Cats may not bark 4 Owls"]
 
 
 def test_a_text_with_a_paragraph_on_each_line_keeps_its_lines():
     lines = [Line("", "a" * 130), Line("", "b" * 100), Line("", "c")]
-    assert unwrapped(lines, LinePatterns("en")) == lines
+    assert paragraphs(lines, LinePatterns("en"), is_wrapped=True) == lines
+
+
+def test_a_line_behind_a_soft_break_goes_on_unless_it_begins_something():
+    text = "Section 1 Dogs\nA dog\nmay bark\n(1) at\nSection 2 says.\nSection 2 Cats\nNo."
+    lines = [Line("", line, goes_on=place > 0) for place, line in enumerate(text.split("\n"))]
+    assert [line.text for line in paragraphs(lines, LinePatterns("en"), is_wrapped=False)] == [
+        "Section 1 Dogs",
+        "A dog may bark",
+        "(1) at Section 2 says.",
+        "Section 2 Cats",
+        "No.",
+    ]
 
 
 def test_a_file_without_articles_is_lost_unless_its_name_says_that_it_is_no_law(tmp_path):
