@@ -53,7 +53,7 @@ def read_docx(draft: Draft, path: Path, name: str) -> DocumentLines | None:
 
     try:
         reader = _Reader(docx.Document(str(path)), name)
-        lines = list(reader.lines())
+        lines = list(reader.blocks(reader.document.element.body))
         reader.leave_out_parts()
     except Exception as error:  # python-docx raises what the XML makes it raise
         draft.add_problem(name, f"cannot be read as .docx ({reason_of(error)}); save it again")
@@ -68,7 +68,7 @@ class _Reader:
 
     def __init__(self, document: Docx, name: str):
         self.left_out: list[tuple[str, str]] = []
-        self._document, self._name = document, name
+        self.document, self._name = document, name
         self._numbering = Numbering(document)
         self._places = {p: place for place, p in enumerate(document.element.body.iter(f"{W}p"), start=1)}
         self._styles: dict[str | None, Any] = {}  # the default one as ""
@@ -76,24 +76,20 @@ class _Reader:
             self._styles[style.get(f"{W}styleId")] = style
             if style.get(f"{W}type") == "paragraph" and style.get(f"{W}default") in ("1", "true", "on"):
                 self._styles[""] = style
-        self._chains: dict[str, tuple[Any, ...]] = {}
-
-    def lines(self) -> Iterator[Line]:
-        """Yield the lines of the document's body."""
-        return self._blocks(self._document.element.body)
 
     def leave_out_parts(self) -> None:
         """Leave out the notes, comments, headers and footers."""
         from docx.oxml import parse_xml
 
-        for part in self._document.part.package.iter_parts():
-            for rule in (rule for end, rule in _RULES.items() if part.content_type.endswith(end)):
-                self._leave_out(rule, parse_xml(part.blob))
+        for part in self.document.part.package.iter_parts():
+            for end, rule in _RULES.items():
+                if part.content_type.endswith(end):
+                    self._leave_out(rule, parse_xml(part.blob))
 
     def _leave_out(self, rule: str, element: Any) -> None:
         self.left_out += [(rule, self._text(paragraph, [])) for paragraph in element.iter(f"{W}p")]
 
-    def _blocks(self, parent: Any) -> Iterator[Line]:
+    def blocks(self, parent: Any) -> Iterator[Line]:
         """Yield the lines of the paragraphs and tables in an element."""
         for block in parent:
             if block.tag == f"{W}p":
@@ -105,9 +101,9 @@ class _Reader:
             elif block.tag == f"{W}sdt" and value(block, "sdtPr/docPartObj/docPartGallery") == "Table of Contents":
                 self._leave_out(CONTENTS, block)
             elif block.tag in _CONTAINERS:
-                yield from self._blocks(block)
+                yield from self.blocks(block)
             elif block.tag == f"{_MC}AlternateContent":
-                yield from self._blocks(_chosen(block))
+                yield from self.blocks(_chosen(block))
 
     def _paragraph(self, paragraph: Any) -> Iterator[Line]:
         styles = self._styles_of(paragraph)
@@ -121,7 +117,7 @@ class _Reader:
             for part in [" ".join(text.split())] if level else text.split("\n"):
                 yield Line(f"{self._name}:{self._places[paragraph]}", part.strip(), level)
         for box in boxes:
-            yield from self._blocks(box)
+            yield from self.blocks(box)
 
     def _table(self, table: Any) -> Iterator[Line]:
         above: dict[int, str] = {}  # the text of the cell that was last in a column
@@ -129,11 +125,11 @@ class _Reader:
             cells = list(_within(row, "tc"))
             if not self._is_data(cells):
                 for cell in cells:
-                    yield from self._blocks(cell)
+                    yield from self.blocks(cell)
                 continue
             texts, column = [], int(value(row, "trPr/gridBefore") or 0)
             for cell in cells:
-                text = " ".join(" ".join(line.text for line in self._blocks(cell)).split())
+                text = " ".join(" ".join(line.text for line in self.blocks(cell)).split())
                 goes_on = find(cell, "tcPr/vMerge") is not None and value(cell, "tcPr/vMerge") != "restart"
                 above[column] = text or (above.get(column, "") if goes_on else "")
                 texts.append(above[column])
@@ -151,16 +147,14 @@ class _Reader:
             and not any(_level(one, self._styles_of(one)) for cell in paragraphs for one in cell)
         )
 
-    def _styles_of(self, paragraph: Any) -> tuple[Any, ...]:
+    def _styles_of(self, paragraph: Any) -> list[Any]:
         """Return the style of a paragraph, the default one where it names none, and those on which it is based."""
-        identifier = value(paragraph, "pPr/pStyle")
-        if identifier not in self._chains:
-            style, chain = self._styles.get(identifier, self._styles.get("")), []
-            while style is not None and style not in chain:
-                chain.append(style)
-                style = self._styles.get(value(style, "basedOn") or None)
-            self._chains[identifier] = tuple(chain)
-        return self._chains[identifier]
+        style = self._styles.get(value(paragraph, "pPr/pStyle"), self._styles.get(""))
+        chain: list[Any] = []
+        while style is not None and style not in chain:
+            chain.append(style)
+            style = self._styles.get(value(style, "basedOn") or None)
+        return chain
 
     def _text(self, paragraph: Any, boxes: list[Any]) -> str:
         """Return the text of a paragraph, and add its text boxes to a list."""
@@ -218,21 +212,17 @@ def _all_text(element: Any) -> str:
     return "".join(text.text or "" for text in element.iter(f"{W}t", f"{W}delText"))
 
 
-def _level(paragraph: Any, styles: tuple[Any, ...]) -> int:
+def _level(paragraph: Any, styles: list[Any]) -> int:
     """Return the level of a heading, from 1; 0 of running text, -1 of the title."""
-    levels = [_outline_level(paragraph)]
-    for style in styles:
-        name = value(style, "name")
-        if name == _TITLE_STYLE:
-            return -1
-        named = _HEADING_STYLE.fullmatch(name)
-        levels += [int(named[1]) if named else None, _outline_level(style)]
-    return next((level for level in levels if level is not None), 0)
-
-
-def _outline_level(element: Any) -> int | None:
-    level = value(element, "pPr/outlineLvl")
-    return (int(level) + 1) % (_RUNNING_TEXT + 1) if level.isdigit() else None
+    if any(value(style, "name") == _TITLE_STYLE for style in styles):
+        return -1
+    for element in (paragraph, *styles):
+        if named := _HEADING_STYLE.fullmatch(value(element, "name")):
+            return int(named[1])
+        level = value(element, "pPr/outlineLvl")
+        if level.isdigit():
+            return (int(level) + 1) % (_RUNNING_TEXT + 1)
+    return 0
 
 
 _WALKED = re.compile(r"word/(document|(?:foot|end)notes|comments|header\d*|footer\d*)\.xml")

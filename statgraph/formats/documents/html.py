@@ -98,10 +98,7 @@ def page_lines(text: str, name: str, lines_before: int = 0) -> DocumentLines:
 
 def _encoding_of(path: Path, draft: Draft) -> str:
     """Return the encoding of a page, "" for that of the draft, which the user names."""
-    try:
-        return encoding_of_page(path.read_bytes()) if draft.reading.encoding == "utf-8" else ""
-    except OSError:
-        return ""  # which is reported where its lines are read
+    return encoding_of_page(path.read_bytes()) if draft.reading.encoding == "utf-8" else ""
 
 
 def _mark_list_items(root: HtmlElement) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from statgraph.formats.documents.office import W, find, value
@@ -70,47 +70,44 @@ class Numbering:
     """Counts the paragraphs of numbered lists, whose numbers are not in their text."""
 
     def __init__(self, document: Docx):
-        self._levels: dict[str, Mapping[int, _ListLevel]] = {}  # of a list, in a definition that lists can share
-        self._definitions: dict[str, str] = {}
-        self._starts: dict[tuple[str, int], int] = {}  # of a list and level that begins again
-        self._begun: set[tuple[str, int]] = set()
-        self._counts: dict[str, dict[int, int]] = {}
+        # Of each list the last number on each level, which lists of one definition share, and the levels.
+        self._lists: dict[str, tuple[dict[int, int], dict[int, _ListLevel]]] = {}
+        self._restarts: set[tuple[str, int]] = set()  # the lists and levels that are to begin again
         try:
             root = document.part.numbering_part.element
         except (KeyError, NotImplementedError):
             return
         definitions = {one.get(f"{W}abstractNumId"): one for one in root.iter(f"{W}abstractNum")}
+        counts: dict[str, dict[int, int]] = {identifier: {} for identifier in definitions}
         by_style = {value(one, "styleLink"): identifier for identifier, one in definitions.items()}
         for number in root.iter(f"{W}num"):
             identifier, definition = number.get(f"{W}numId"), value(number, "abstractNumId")
             if definition not in definitions:
                 continue
             definition = by_style.get(value(definitions[definition], "numStyleLink") or "-", definition)
-            self._definitions[identifier] = definition
             levels = {_integer(one, "ilvl"): _list_level(one) for one in definitions[definition].iter(f"{W}lvl")}
             for override in number.iter(f"{W}lvlOverride"):
                 level = _integer(override, "ilvl")
                 if (own := find(override, "lvl")) is not None:
                     levels[level] = _list_level(own)
                 if start := value(override, "startOverride"):
-                    self._starts[identifier, level] = int(start)
-            self._levels[identifier] = levels
+                    levels[level] = levels.get(level, _ListLevel())._replace(start=int(start))
+                    self._restarts.add((identifier, level))
+            self._lists[identifier] = counts[definition], levels
 
     def mark(self, paragraph: Any, styles: Iterable[Any]) -> str:
         """Return what is printed before a paragraph of some styles: "(a) ", "- ", "" where it is in no list."""
         identifier, level = self._of(paragraph, styles)
-        levels = self._levels.get(identifier, {})
+        counts, levels = self._lists.get(identifier, ({}, {}))
         if level not in levels:
             return ""
         own = levels[level]
         if own.kind == "bullet":
             return "- "
-        counts = self._counts.setdefault(self._definitions[identifier], {})
-        first = self._starts.get((identifier, level), own.start)
-        if (identifier, level) in self._starts and (identifier, level) not in self._begun:
+        if (identifier, level) in self._restarts:
+            self._restarts.remove((identifier, level))
             counts.pop(level, None)
-        self._begun.add((identifier, level))
-        counts[level] = counts.get(level, first - 1) + 1
+        counts[level] = counts.get(level, own.start - 1) + 1
         for deeper in [other for other in counts if other > level]:
             if level < levels.get(deeper, _ListLevel()).restarts_below:
                 del counts[deeper]
