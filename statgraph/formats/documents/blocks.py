@@ -70,6 +70,11 @@ class Block:
         return self.heading.title if self.heading is not None else ""
 
     @property
+    def digits(self) -> int:
+        """Return the number of an article without its letters, 0 of a heading."""
+        return self.article.digits if self.article is not None else 0
+
+    @property
     def is_plain(self) -> bool:
         """Return whether it is a heading by its style alone."""
         return self.heading is not None and not self.heading.kind
@@ -105,8 +110,11 @@ def divided(lines: Sequence[Line], patterns: LinePatterns) -> Divided:
     if (lower := patterns.lower_case()) and (in_lower_case := _in_lower_case(lines, lower, found.blocks)):
         found = in_lower_case
     found = _without_contents(found)
-    if (numbers := patterns.bare_numbers()) and not any(block.line.level and block.article for block in found.blocks):
-        return _by_numbers(lines, patterns, numbers) or found
+    if numbers := patterns.bare_numbers():
+        styled = _by_numbers(lines, patterns, numbers, have_style=True)
+        if styled or any(block.line.level and block.article for block in found.blocks):
+            return styled or found
+        return _by_numbers(lines, patterns, numbers, have_style=False) or found
     return found
 
 
@@ -122,16 +130,15 @@ def is_title_line(text: str) -> bool:
 
 class _Beginnings:
     """Says what a line begins. In a document whose article lines have a style, those without one are text, and so are
-    those of headings; most of the lines with a style can be articles by their number alone."""
+    those of headings. `needs_style`: articles have a style whatever lines begin with words."""
 
-    def __init__(self, lines: Sequence[Line], patterns: LinePatterns):
+    def __init__(self, lines: Sequence[Line], patterns: LinePatterns, *, needs_style: bool):
         self._patterns = patterns
         found = [(line.level, patterns.article(without_page(line.text), has_style=line.level > 0)) for line in lines]
         articles = [(level, article) for level, article in found if article is not None]
         self._sure = {_number_of(article) for _, article in articles if not article.is_doubtful}
         n_styled = sum(level > 0 for level, _ in articles)
-        self._numbers = _styled_numbers(lines, patterns, n_styled)
-        self._needs_style = bool(self._numbers) or n_styled >= _MIN_STYLED or n_styled > len(articles) - n_styled
+        self._needs_style = needs_style or n_styled >= _MIN_STYLED or n_styled > len(articles) - n_styled
         self._has_styled_headings = any(line.level and patterns.heading(without_page(line.text)) for line in lines)
 
     def heading(self, line: Line, text: str) -> HeadingLine | None:
@@ -141,8 +148,6 @@ class _Beginnings:
 
     def article(self, line: Line, text: str, last: int) -> ArticleLine | None:
         """Return the article that a line begins; a doubtful one must have the next number, and no other line that."""
-        if (numbered := self._numbers.get(line)) is not None:
-            return numbered
         found = self._patterns.article(text, has_style=line.level > 0)
         if found is None or (self._needs_style and not line.level):
             return None
@@ -151,35 +156,22 @@ class _Beginnings:
         return found
 
 
-def _styled_numbers(lines: Sequence[Line], patterns: LinePatterns, n_by_words: int) -> dict[Line, ArticleLine]:
-    """Return the articles that lines with a style begin by their number alone; none where they are fewer than those
-    that begin with a word, or their numbers are in no order."""
-    if (numbers := patterns.bare_numbers()) is None:
-        return {}
-    found: dict[Line, ArticleLine] = {}
-    last = 0
-    for line in lines:
-        article = numbers.numbered(without_page(line.text), last) if line.level else None
-        if article is not None:
-            found[line], last = article, article.digits
-    keys = [(article.digits, place, place) for place, article in enumerate(found.values())]
-    are_many = len(found) >= max(MIN_NUMBERS, n_by_words + 1)
-    return found if are_many and len(_longest_rising(keys)) >= NEARLY_ALL * len(keys) else {}
-
-
 def _number_of(article: ArticleLine) -> str:
     return f"{article.word} {article.number}".casefold()
 
 
-def _by_words(lines: Sequence[Line], patterns: LinePatterns, numbers: LinePatterns | None = None) -> Divided:
+def _by_words(
+    lines: Sequence[Line], patterns: LinePatterns, numbers: LinePatterns | None = None, *, have_style: bool = False
+) -> Divided:
     """Return the blocks that begin with a style or with words.
 
-    With `numbers`, a number alone begins an article too, unless it is that of a paragraph: below an article that begins
-    with a word, up to the next heading or, if no paragraph is between, the number that follows the last one. Below a
-    heading that stands apart, such as that of transitional provisions, so does an ordinal.
+    With `numbers`, a number alone begins an article too, on a line with a style if they `have_style`, else unless it is
+    that of a paragraph: below an article that begins with a word, up to the next heading or, if no paragraph is
+    between, the number that follows the last one. Below a heading that stands apart, such as that of transitional
+    provisions, so does an ordinal.
     """
     found = Divided([], [])
-    blocks, beginnings = found.blocks, _Beginnings(lines, patterns)
+    blocks, beginnings = found.blocks, _Beginnings(lines, patterns, needs_style=have_style)
     below_word, last, last_of_words, is_apart = False, 0, 0, False
     for line in lines:
         text = without_page(line.text)
@@ -193,9 +185,10 @@ def _by_words(lines: Sequence[Line], patterns: LinePatterns, numbers: LinePatter
             article = patterns.ordinal(text)
         below_word = heading is None and (below_word or article is not None)
         last_of_words = article.digits if article is not None else last_of_words
-        bare = numbers.numbered(text, last) if numbers is not None and heading is None and article is None else None
+        may_be_bare = heading is None and article is None and (line.level > 0 or not have_style)
+        bare = numbers.numbered(text, last) if numbers is not None and may_be_bare else None
         if bare is not None:
-            if not below_word or bare.digits == last + 1 > 1:
+            if have_style or not below_word or bare.digits == last + 1 > 1:
                 article, below_word, last = bare, False, bare.digits
             else:
                 last = 0
@@ -253,13 +246,9 @@ def _in_lower_case(lines: Sequence[Line], patterns: LinePatterns, strict: Sequen
     fewer than the other articles, or their numbers are in no order."""
     found = _by_words(lines, patterns)
     n_strict = sum(bool(block.article) for block in strict)
-    keys = [
-        _number_key(block, place)
-        for place, block in enumerate(found.blocks)
-        if block.article is not None and block.article.digits
-    ]
-    is_most = len(keys) - n_strict >= max(MIN_NUMBERS, n_strict)
-    return found if is_most and len(_longest_rising(keys)) >= NEARLY_ALL * len(keys) else None
+    numbered = [block for block in found.blocks if block.digits]
+    is_most = len(numbered) - n_strict >= max(MIN_NUMBERS, n_strict)
+    return found if is_most and len(_in_order(numbered)) >= NEARLY_ALL * len(numbered) else None
 
 
 def _take_headings_for_articles(blocks: Sequence[Block]) -> None:
@@ -271,61 +260,65 @@ def _take_headings_for_articles(blocks: Sequence[Block]) -> None:
             block.heading, block.article, block.text = None, ArticleLine("", number, rest, is_rubric=True), rest
 
 
-def _by_numbers(lines: Sequence[Line], patterns: LinePatterns, numbers: LinePatterns) -> Divided | None:
+def _by_numbers(
+    lines: Sequence[Line], patterns: LinePatterns, numbers: LinePatterns, *, have_style: bool
+) -> Divided | None:
     """Return the blocks in which bare numbers begin articles; None where they do not: they are those of list items.
 
     The numbers of articles go on from one to the next; below a heading they may begin again. One that is out of order,
     such as that of a section which an amending act inserts, is in the text of the block before it.
     """
-    found = _without_contents(_by_words(lines, patterns, numbers))
-    blocks = found.blocks
-    parts: list[list[int]] = [[]]
-    for i, block in enumerate(blocks):
+    found = _without_contents(_by_words(lines, patterns, numbers, have_style=have_style))
+    parts: list[list[Block]] = [[]]
+    for block in found.blocks:
         if block.heading is not None:
             parts += [[]] if parts[-1] else []
         elif block.is_bare:
-            if len(parts) > 1 and not parts[-1] and _number_key(block, i)[0] > 1:
+            if len(parts) > 1 and not parts[-1] and block.digits > 1:
                 parts.pop()  # it goes on
-            parts[-1].append(i)
-    chains = [_longest_rising([_number_key(blocks[i], i) for i in part]) for part in parts]
-    kept = {key[-1] for chain in chains for key in chain}
-    n_bare, n_others = sum(map(len, parts)), sum(bool(block.article) and not block.is_bare for block in blocks)
-    steps = [step for chain in chains for step in pairwise([(0, 0, 0), *chain])]
-    n_steps = sum(key[0] - before[0] <= 1 or _is_compound(blocks[key[-1]]) for before, key in steps)
-    if len(kept) < max(MIN_NUMBERS, n_others + 1, _MOST_IN_ORDER * n_bare) or n_steps < NEARLY_ALL * len(kept):
+            parts[-1].append(block)
+    chains = list(map(_in_order, parts))
+    kept = {id(block) for chain in chains for block in chain}
+    n_bare = sum(map(len, parts))
+    n_others = sum(block.article is not None and not block.is_bare for block in found.blocks)
+    if len(kept) < max(MIN_NUMBERS, n_others + 1, _MOST_IN_ORDER * n_bare):
+        return None
+    if have_style:
+        return found
+    n_steps = 0
+    for chain in chains:
+        last = 0
+        for block in chain:
+            # The first number of 6-5 may be that of a division, and leap.
+            n_steps += block.digits - last <= 1 or (block.article is not None and "-" in block.article.number)
+            last = block.digits
+    if n_steps < NEARLY_ALL * len(kept):
         return None
     ordered = Divided(found.preamble, [], found.contents)
-    for i, block in enumerate(blocks):
-        if block.is_bare and i not in kept:
+    for block in found.blocks:
+        if block.is_bare and id(block) not in kept:
             (ordered.blocks[-1].body if ordered.blocks else ordered.preamble).extend((block.line, *block.body))
         else:
             ordered.blocks.append(block)
     return ordered
 
 
-def _number_key(block: Block, place: int) -> tuple[int, int, int]:
-    """Return what orders bare numbers, with the block's place last: 2 before 2A and 2.1, and those as they stand."""
-    assert block.article is not None
-    return block.article.digits, 0 if block.article.number.isdigit() else place, place
-
-
-def _is_compound(block: Block) -> bool:
-    """Return whether a number has parts, such as 6-5: then the first may be that of a division, and leap."""
-    return block.article is not None and "-" in block.article.number
-
-
-def _longest_rising(keys: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Return the longest subsequence that rises strictly, but for the keys' last part."""
-    ends: list[int] = []  # the place of the smallest last key of those of each length
+def _in_order(blocks: Sequence[Block]) -> list[Block]:
+    """Return most of some articles, such that their numbers rise: 2A and 2.1 behind 2, and those as they stand."""
+    keys = [
+        (block.digits, 0 if block.article is not None and block.article.number.isdigit() else place)
+        for place, block in enumerate(blocks, start=1)
+    ]
+    ends: list[int] = []  # the place of the smallest last key of the chains of each length
     before: list[int] = []
     for place, key in enumerate(keys):
-        length = bisect_left(ends, key[:2], key=lambda end: keys[end][:2])
+        length = bisect_left(ends, key, key=keys.__getitem__)
         before.append(ends[length - 1] if length else -1)
         ends[length : length + 1] = [place]
-    chain: list[tuple[int, int, int]] = []
+    chain: list[Block] = []
     place = ends[-1] if ends else -1
     while place >= 0:
-        chain.append(keys[place])
+        chain.append(blocks[place])
         place = before[place]
     return chain[::-1]
 
