@@ -101,18 +101,6 @@ def test_published_file_names_are_known(draft, tmp_path, articles, questions):
     assert draft.left_out == []
 
 
-def test_language_picks_the_folder_of_bbsard(tmp_path):
-    for language, text in (("fr", "Lampes."), ("nl", "Lampen.")):
-        folder = tmp_path / language
-        folder.mkdir()
-        (folder / "corpus.csv").write_text(f"id,article,code,reference,book\n1,{text},Code,Art. 1,\n")
-        write_questions(folder / "train.csv", [1])
-        write_questions(folder / "test.csv", [2])
-    draft = Draft(name="bbsard-nl", language="nl")
-    draft_bsard(draft, tmp_path)
-    assert draft.corpus().articles[0].text == "Lampen."
-
-
 def test_language_is_read_off_the_names(tmp_path, source):
     assert language_of(source) == "fr"
     assert language_of(tmp_path / "nl") == "nl"

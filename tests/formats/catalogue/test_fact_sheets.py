@@ -50,7 +50,7 @@ def sheet(sheet_id, title, *more, sheet_type="Question-réponse"):
 def read(tmp_path, codes):
     """Return a function that reads sheets, a list for each audience that has some, into a corpus."""
 
-    def read_sheets(*particuliers, associations=(), professionnels=(), **options):
+    def read_sheets(*particuliers, associations=(), professionnels=(), index=codes, **options):
         audiences = {"particuliers": particuliers, "associations": associations, "professionnels": professionnels}
         for audience, sheets in audiences.items():
             (tmp_path / audience).mkdir()
@@ -58,10 +58,10 @@ def read(tmp_path, codes):
                 path = tmp_path / audience / f"{content['id']}.json"
                 path.write_text(json.dumps(content), encoding="utf-8")
         draft = Draft(name="sheets", language="fr", **options)
-        for title, order in codes.order.items():
+        for title, order in index.order.items():
             for article_id in order:
                 draft.add_article("codes", article_id=article_id, title=article_id, text="Texte.", path=(title,))
-        draft_fact_sheets(draft, tmp_path, codes)
+        draft_fact_sheets(draft, tmp_path, index)
         return draft.corpus()
 
     return read_sheets
@@ -127,27 +127,14 @@ def test_doubles_are_one_question_with_all_labels(read):
     ]
 
 
-@pytest.fixture
-def of_long_code(tmp_path):
-    """Return a function that reads sheets on a code of 52 articles, L1-1 to L1-52."""
-
-    def read_sheets(*sheets):
-        ids = {f"L1-{number}": f"A{number}" for number in range(1, 53)}
-        draft = Draft(name="sheets", language="fr")
-        for article_id in ids.values():
-            draft.add_article("codes", article_id=article_id, title="", text="Texte.", path=(CODE,))
-        (tmp_path / "particuliers").mkdir()
-        for content in sheets:
-            (tmp_path / "particuliers" / f"{content['id']}.json").write_text(json.dumps(content), encoding="utf-8")
-        draft_fact_sheets(draft, tmp_path, LegiIndex(order={CODE: list(ids.values())}, numbers={CODE: ids}))
-        return draft.corpus()
-
-    return read_sheets
+LONG_CODE = {f"L1-{number}": f"A{number}" for number in range(1, 53)}
+OF_LONG_CODE = LegiIndex(order={CODE: list(LONG_CODE.values())}, numbers={CODE: LONG_CODE})
 
 
-def test_questions_without_an_article_or_with_more_than_fifty_are_left_out(of_long_code):
+def test_questions_without_an_article_or_with_more_than_fifty_are_left_out(read):
     words = {"F1": "articles L1-1 à L1-50", "F2": "articles L1-1 à L1-51", "F3": "article L8"}
-    corpus = of_long_code(*(sheet(of, f"Question {of} ?", reference(f"{CODE} : {said}")) for of, said in words.items()))
+    sheets = (sheet(of, f"Question {of} ?", reference(f"{CODE} : {said}")) for of, said in words.items())
+    corpus = read(*sheets, index=OF_LONG_CODE)
     assert [(q.question_id, len(q.article_ids)) for q in main_questions(corpus)] == [("F1", 50)]
     # Nor is the reference of 51 articles a question, or a text that would say anything of one of them.
     assert [text.citing_id for text in corpus.citing] == ["F1-reference-1"]
@@ -239,12 +226,12 @@ def test_split_by_labels_a_sheets_references_and_texts_follow_its_question(read,
     assert len(corpus.usable_citing()) == usable
 
 
-def test_texts_of_a_sheet_with_too_many_articles_for_a_question_follow_their_reference(of_long_code):
+def test_texts_of_a_sheet_with_too_many_articles_for_a_question_follow_their_reference(read):
     body = element("Texte", section("Chapitre", "Au travail"))
     references = (
         reference(f"{CODE} : articles {of}", to) for of, to in (("L1-1 à L1-50", "Gants"), ("L1-51 à L1-52", "Bottes"))
     )
-    corpus = of_long_code(sheet("F20", "Un casque ?", body, *references))
+    corpus = read(sheet("F20", "Un casque ?", body, *references), index=OF_LONG_CODE)
     assert main_questions(corpus) == []
     assert [(text.citing_id, text.question_id) for text in corpus.usable_citing()] == [
         ("F20-reference-1", "F20-reference-1"),

@@ -85,6 +85,11 @@ def write_files(tmp_path, write_jsonl):
                 path.write_text(content, encoding="utf-8")
             elif path.suffix == ".jsonl":
                 write_jsonl(path, *content)
+            elif path.suffix == ".parquet":
+                pytest.importorskip("pyarrow")
+                from pyarrow import Table, parquet
+
+                parquet.write_table(Table.from_pylist(content), path)
             else:
                 path.write_text(json.dumps(content), encoding="utf-8")
         return folder
@@ -157,29 +162,16 @@ def test_aila_has_titles_and_test_questions_alone(fetched):
     assert labels_of(corpus) == [("00000", "test", ("aX1",))]
 
 
-def check_legalqa(corpus):
+@pytest.mark.parametrize("shape", ["{}.jsonl", "{}.parquet", "{}/part-0.parquet", "{}-00000-of-00001.parquet"])
+def test_legalqa_from_json_lines_and_parquet(shape, write_files, tmp_path):
+    files = {shape.format(name): rows for name, rows in LEGALQA.items()}
+    corpus = fetch_corpus("legalqa-nl", tmp_path / "out", write_files(files))
     head = "Lampenwet, Hoofdstuk 1, Straten, Artikel 2"
     assert articles_of(corpus) == [
         ("7", head, "Lampen branden.", ("Lampenwet",)),
         ("8", "8", "Putten zijn gedekt.", ("legalqa-nl",)),
     ]
     assert labels_of(corpus) == [("1", "test", ("7",))]
-
-
-def test_legalqa_from_json_lines(fetched):
-    check_legalqa(fetched("legalqa-nl", {f"{name}.jsonl": rows for name, rows in LEGALQA.items()}))
-
-
-@pytest.mark.parametrize("shape", ["{}.parquet", "{}/part-0.parquet", "{}-00000-of-00001.parquet"])
-def test_legalqa_from_parquet(shape, tmp_path):
-    pyarrow = pytest.importorskip("pyarrow")
-    from pyarrow import parquet
-
-    for name, rows in LEGALQA.items():
-        path = tmp_path / "files" / shape.format(name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        parquet.write_table(pyarrow.Table.from_pylist(rows), path)
-    check_legalqa(fetch_corpus("legalqa-nl", tmp_path / "out", tmp_path / "files"))
 
 
 def test_zalo_has_a_question_once_and_in_one_split(fetched):

@@ -61,12 +61,6 @@ def files_under(folder):
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
-def test_only_the_members_of_the_pattern_are_unpacked(archive, tmp_path):
-    unpack(archive(MEMBERS), "package/data/*.json", tmp_path / "out")
-    assert files_under(tmp_path / "out") == ["package/data/a.json", "package/data/sub/b.json"]
-    assert (tmp_path / "out/package/data/sub/b.json").read_bytes() == b"[2]"
-
-
 @pytest.mark.parametrize("name", ["../a.json", "package/../../a.json", "/etc/a.json", "..\\a.json"])
 def test_a_member_that_leads_out_of_the_archive_is_refused(archive, tmp_path, name):
     with pytest.raises(FetchError, match=f"scope-data-1.2.3.tgz: member '{re.escape(name)}' points outside"):
@@ -86,6 +80,7 @@ def test_packages_come_from_a_given_folder(archive):
     with source.opened("laws", path.parent) as (folder, described):
         assert described == source.page == "npm packages @scope/data 1.2.3"
         assert files_under(folder) == ["scope-data/package/data/a.json", "scope-data/package/data/sub/b.json"]
+        assert (folder / "scope-data/package/data/sub/b.json").read_bytes() == b"[2]"
     assert not folder.exists()
 
 

@@ -23,15 +23,16 @@ COLUMNS = {"nº": ("id", "number"), " título": "rubric", "texto": "text"}
 def imported(tmp_path):
     """Return a function that writes sheets to a workbook and returns the draft of it."""
 
-    def run(sheets, language="es", name="law.xlsx", **reading):
+    def run(sheets, language="es", name="law.xlsx", hidden=(), **reading):
         workbook = openpyxl.Workbook()
         workbook.remove(workbook.active)
         for title, rows in sheets.items():
             sheet = workbook.create_sheet(title)
+            sheet.sheet_state = "hidden" if title in hidden else "visible"
             for row in rows:
                 sheet.append(row)
         workbook.save(tmp_path / name)
-        draft = Draft(name="law", language=language, reading=Reading(**reading))
+        draft = Draft(name="law", language=language, reading=Reading(**reading), cells=CellAccount())
         draft_xlsx(draft, tmp_path / name)
         return draft
 
@@ -112,17 +113,9 @@ def test_a_damaged_sheet_is_one_line(imported, tmp_path, problems_of):
     assert problems_of(draft)[0].startswith("bad.xlsx: cannot be read as .xlsx (")
 
 
-def test_cells_of_hidden_and_other_sheets_are_left_out_by_a_rule(tmp_path):
-    workbook = openpyxl.Workbook()
-    workbook.active.title = "Ley"
-    for row in SPANISH:
-        workbook["Ley"].append(row)
-    workbook.create_sheet("viejo").append(["un texto viejo"])
-    workbook["viejo"].sheet_state = "hidden"
-    workbook.create_sheet("notas").append(["por hacer"])
-    workbook.save(tmp_path / "law.xlsx")
-    draft = Draft(name="law", language="es", reading=Reading(columns=COLUMNS), counts_cells=True)
-    draft_xlsx(draft, tmp_path / "law.xlsx")
+def test_cells_of_hidden_and_other_sheets_are_left_out_by_a_rule(imported):
+    sheets = {"Ley": SPANISH, "viejo": [["un texto viejo"]], "notas": [["por hacer"]]}
+    draft = imported(sheets, hidden=("viejo",), columns=COLUMNS)
     draft.settle_cells()
     assert draft.report.balance.left_out == {"hidden sheets": 3, "sheets without a table": 2}
     assert draft.report.balance.lost == []
