@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, zip_longest
 
@@ -128,34 +128,6 @@ def is_title_line(text: str) -> bool:
     return len(text) <= LONGEST_RUBRIC and not text.rstrip().endswith(SENTENCE_ENDS) and " | " not in text
 
 
-class _Beginnings:
-    """Says what a line begins. In a document whose article lines have a style, those without one are text, and so are
-    those of headings. `needs_style`: articles have a style whatever lines begin with words."""
-
-    def __init__(self, lines: Sequence[Line], patterns: LinePatterns, *, needs_style: bool):
-        self._patterns = patterns
-        found = [(line.level, patterns.article(without_page(line.text), has_style=line.level > 0)) for line in lines]
-        articles = [(level, article) for level, article in found if article is not None]
-        self._sure = {_number_of(article) for _, article in articles if not article.is_doubtful}
-        n_styled = sum(level > 0 for level, _ in articles)
-        self._needs_style = needs_style or n_styled >= _MIN_STYLED or n_styled > len(articles) - n_styled
-        self._has_styled_headings = any(line.level and patterns.heading(without_page(line.text)) for line in lines)
-
-    def heading(self, line: Line, text: str) -> HeadingLine | None:
-        if not line.level and self._needs_style and self._has_styled_headings:
-            return None
-        return self._patterns.heading(text)
-
-    def article(self, line: Line, text: str, last: int) -> ArticleLine | None:
-        """Return the article that a line begins; a doubtful one must have the next number, and no other line that."""
-        found = self._patterns.article(text, has_style=line.level > 0)
-        if found is None or (self._needs_style and not line.level):
-            return None
-        if found.is_doubtful and not line.level and (_number_of(found) in self._sure or found.digits != last + 1):
-            return None
-        return found
-
-
 def _number_of(article: ArticleLine) -> str:
     return f"{article.word} {article.number}".casefold()
 
@@ -170,17 +142,29 @@ def _by_words(
     between, the number that follows the last one. Below a heading that stands apart, such as that of transitional
     provisions, so does an ordinal.
     """
+    texts = [without_page(line.text) for line in lines]
+    headings = list(map(patterns.heading, texts))
+    articles = [patterns.article(text, has_style=line.level > 0) for line, text in zip(lines, texts, strict=True)]
+    sure = {_number_of(article) for article in articles if article is not None and not article.is_doubtful}
+    n_styled = sum(line.level > 0 for line, article in zip(lines, articles, strict=True) if article)
+    n_plain = sum(article is not None for article in articles) - n_styled
+    # Where article lines have a style, those without one are text, and so are those of headings.
+    needs_style = have_style or n_styled >= _MIN_STYLED or n_styled > n_plain
+    has_styled_headings = any(line.level and heading for line, heading in zip(lines, headings, strict=True))
     found = Divided([], [])
-    blocks, beginnings = found.blocks, _Beginnings(lines, patterns, needs_style=have_style)
+    blocks = found.blocks
     below_word, last, last_of_words, is_apart = False, 0, 0, False
-    for line in lines:
-        text = without_page(line.text)
-        heading = beginnings.heading(line, text)
+    for line, text, heading, article in zip(lines, texts, headings, articles, strict=True):
+        if not line.level:
+            heading = None if needs_style and has_styled_headings else heading
+            article = None if needs_style else article
         if heading is not None and heading.kind == ANNEX and _could_be_rubric(blocks, line, heading):
             heading = None
-        article = beginnings.article(line, text, last_of_words) if heading is None else None
+        # A doubtful line must have the next number, and no other line that.
+        if article is not None and article.is_doubtful and not line.level:
+            article = article if article.digits == last_of_words + 1 and _number_of(article) not in sure else None
         if heading is not None:
-            is_apart = heading.kind == ANNEX
+            article, is_apart = None, heading.kind == ANNEX
         elif article is None and is_apart:
             article = patterns.ordinal(text)
         below_word = heading is None and (below_word or article is not None)
@@ -217,28 +201,21 @@ def _with_styles_joined(blocks: Sequence[Block]) -> list[Block]:
     joined: list[Block] = []
     for block, below in zip_longest(blocks, blocks[1:]):
         before = joined[-1] if joined else None
+        is_name_alone = before is not None and not (before.is_plain or before.title or before.body)
+        heads = below is not None and below.line.level > block.line.level
         if are_above and id(block) in above and below is not None:
             below.rubric = block.title
         elif not block.is_plain or before is None:
             joined.append(block)
         elif before.is_empty and block.body:
             before.rubric, before.body = block.title, block.body
-        elif before.article and 0 < before.line.level < block.line.level and not _heads(block, below):
+        elif before.article and 0 < before.line.level < block.line.level and not heads:
             before.body += [block.line, *block.body]
-        elif before.heading and before.line.level == block.line.level and _is_name_alone(before):
+        elif before.heading and before.line.level == block.line.level and is_name_alone:
             before.heading, before.body = replace(before.heading, title=block.title), block.body
         else:
             joined.append(block)
     return joined
-
-
-def _is_name_alone(block: Block) -> bool:
-    return not (block.is_plain or block.title or block.body)
-
-
-def _heads(heading: Block, below: Block | None) -> bool:
-    """Return whether what follows a heading in a style is below it."""
-    return below is not None and below.line.level > heading.line.level
 
 
 def _in_lower_case(lines: Sequence[Line], patterns: LinePatterns, strict: Sequence[Block]) -> Divided | None:
@@ -326,16 +303,16 @@ def _in_order(blocks: Sequence[Block]) -> list[Block]:
 def _without_contents(found: Divided) -> Divided:
     """Return a document without its tables of contents: lines that end in a page; and entries without a text of their
     own whose numbers and rubrics come again, with the headings among them."""
-    kept = [block for block in found.blocks if not _PAGE.search(block.line.text.strip())]
-    left = [block for block in found.blocks if _PAGE.search(block.line.text.strip())]
+    unpaged = [block for block in found.blocks if not _PAGE.search(block.line.text.strip())]
+    entries = _entries(unpaged)
     preamble = found.preamble
-    entries = _entries(kept)
-    for block in (kept[i] for i in entries):
+    for block in (unpaged[i] for i in entries):
         if block.article and block.body:  # below the last entry: the title of the act again, and how it begins
             preamble, block.body = [*preamble, *block.body], []
-    contents = {id(block) for block in (*left, *(kept[i] for i in entries))}
-    lines = lines_of(block for block in found.blocks if id(block) in contents)
-    return Divided(preamble, [block for i, block in enumerate(kept) if i not in entries], list(lines))
+    kept = [block for i, block in enumerate(unpaged) if i not in entries]
+    left = {id(block) for block in found.blocks} - {id(block) for block in kept}
+    lines = [line for block in found.blocks if id(block) in left for line in (block.line, *block.body)]
+    return Divided(preamble, kept, lines)
 
 
 def _entries(blocks: Sequence[Block]) -> set[int]:
@@ -362,15 +339,13 @@ def _entries(blocks: Sequence[Block]) -> set[int]:
 
 
 def _run(blocks: Sequence[Block], start: int, end: int) -> list[int]:
-    """Return the articles from one up to where its number comes again; none if one of them has a text below, but for
-    the last."""
+    """Return the articles from one up to where its number comes again; none if one of them has a text below, more than
+    a title, but for the last."""
     articles = [i for i in range(start, end) if blocks[i].article]
-    bare = articles[:-1] or articles
-    return articles if not any(blocks[i].body and not _has_title_alone(blocks[i]) for i in bare) else []
-
-
-def _has_title_alone(block: Block) -> bool:
-    return len(block.body) == 1 and not block.text and is_title_line(block.body[0].text)
+    for block in (blocks[i] for i in articles[:-1] or articles):
+        if block.body and (block.text or len(block.body) > 1 or not is_title_line(block.body[0].text)):
+            return []
+    return articles
 
 
 def _is_alike(entry: Block, article: Block) -> bool:
@@ -385,10 +360,3 @@ def _identity(block: Block) -> str:
     if block.article is not None:
         return _number_of(block.article)
     return " ".join(_WORDS.findall(without_page(block.line.text).casefold()))
-
-
-def lines_of(blocks: Iterable[Block]) -> Iterator[Line]:
-    """Yield the lines of blocks in their order."""
-    for block in blocks:
-        yield block.line
-        yield from block.body
