@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Self
 from statgraph.config import AugmentConfig, GraphConfig, RunConfig
 from statgraph.errors import UsageError, checked, option
 from statgraph.extras import require
-from statgraph.formats.catalogue.catalogue import fetch as fetch_corpus
+from statgraph.formats.catalogue.catalogue import fetch_corpus
 from statgraph.law.catalogue import SAMPLE, sample_folder
 from statgraph.law.records import MAIN_SET, Corpus, checked_corpus
 from statgraph.law.splitting import HASH

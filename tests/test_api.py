@@ -16,7 +16,7 @@ from statgraph import (
     train,
     update,
 )
-from statgraph.errors import CorpusError, RunError, UsageError
+from statgraph.errors import CorpusError, FetchError, RunError, UsageError
 from statgraph.formats.catalogue.catalogue import CATALOGUE
 
 PAGE = Path(__file__).parents[1] / "docs" / "python.md"
@@ -140,13 +140,11 @@ def test_a_run_and_its_measure(dogs, dogs_run):
 
 def test_a_corpus_that_was_fetched_is_not_fetched_again(tmp_path, monkeypatch, dogs):
     monkeypatch.chdir(tmp_path)
-    statgraph.write_corpus(dogs, Path("corpora") / "legi-fr")
-    assert fetch("legi-fr") == dogs
-    monkeypatch.setattr(
-        "statgraph.formats.catalogue.catalogue.fetch_corpus", lambda *asked, accept_terms: (*asked, accept_terms)
-    )
-    labels = Path("corpora/legi-fr-by-labels")
-    assert fetch("legi-fr", splits="by-labels") == ("legi-fr", labels, None, "by-labels", False)
-    assert fetch("legi-fr", again=True) == ("legi-fr", Path("corpora/legi-fr"), None, "hash", False)
-    own = fetch("gerlayqa", "here", from_folder="there", accept_terms=True)
-    assert own == ("gerlayqa", Path("here"), Path("there"), "hash", True)
+    for folder in ("legi-fr", "legi-fr-by-labels"):
+        statgraph.write_corpus(dogs, Path("corpora") / folder)
+    assert fetch("legi-fr") == fetch("legi-fr", splits="by-labels") == dogs
+    for options in ({"again": True}, {"out": "here"}, {"splits": "by-topics"}):
+        with pytest.raises(FetchError, match=r"^there/socialgouv-legi-data-[\d.]+tgz: no such file"):
+            fetch("legi-fr", from_folder="there", **options)
+    with pytest.raises(UsageError, match="gerlayqa: research only"):
+        fetch("gerlayqa")

@@ -169,36 +169,35 @@ def default_folder(name: str, splits: str = HASH) -> Path:
     return CORPORA / (name if splits == HASH else f"{name}-{splits}")
 
 
-def fetch(
-    name: str, out: Path | None, from_folder: Path | None, splits: str, *, accept_terms: bool, again: bool
-) -> Corpus:
-    """Return a corpus of the catalogue: `statgraph.fetch`."""
-    if name not in CATALOGUE:
-        raise unknown_name("corpus", name, CATALOGUE if again else (SAMPLE, *CATALOGUE))
-    folder = out or default_folder(name, splits)
-    if folder.is_dir() and not again:
-        return read_corpus(folder)
-    return fetch_corpus(name, folder, from_folder, splits, accept_terms=accept_terms)
-
-
 def fetch_corpus(
-    name: str, folder: Path, from_folder: Path | None = None, splits: str = HASH, *, accept_terms: bool = False
+    name: str,
+    out: Path | None = None,
+    from_folder: Path | None = None,
+    splits: str = HASH,
+    *,
+    accept_terms: bool = False,
+    again: bool = True,
 ) -> Corpus:
-    """Return a catalogue corpus after writing it to a folder, whole or not at all.
+    """Return a corpus of the catalogue after writing it to a folder, whole or not at all: `statgraph.fetch`.
 
     Args:
         name: in the catalogue.
-        folder: the corpus folder.
+        out: the corpus folder; None for the default one.
         from_folder: with what would be downloaded: the archives of packages, or the files; None to download them.
         splits: how questions without a split get one.
         accept_terms: whether the user accepts the terms of a corpus for research only.
+        again: whether to fetch a corpus whose folder is there; else that is read.
 
     Raises:
         UsageError: if the catalogue has no such name, or its terms have to be accepted.
         FetchError: if the corpus cannot be fetched: no client, no network, wrong checksum, disk full.
         CorpusError: if the data is inconsistent, or the folder contains anything but a corpus.
     """
-    entry = corpus_named(name)
+    if name not in CATALOGUE:
+        raise unknown_name("corpus", name, CATALOGUE if again else (SAMPLE, *CATALOGUE))
+    entry, folder = CATALOGUE[name], out or default_folder(name, splits)
+    if folder.is_dir() and not again:
+        return read_corpus(folder)
     if entry.licence.research_only and from_folder is None and not accept_terms:
         raise UsageError(
             f"{name}: {entry.licence.name} ({entry.licence.terms}); if you accept these terms, "

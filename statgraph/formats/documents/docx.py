@@ -18,9 +18,10 @@ from statgraph.errors import reason_of
 from statgraph.extras import require
 from statgraph.formats.documents.blocks import Line
 from statgraph.formats.documents.drafting import DocumentLines, document_format
-from statgraph.formats.documents.html import CONTENTS, DELETED, MOST_BLOCKS, NOTES, plain_line
+from statgraph.formats.documents.html import DELETED, MOST_BLOCKS, NOTES, plain_line
 from statgraph.formats.documents.numbering import Numbering
 from statgraph.formats.documents.office import M, W, find, formula, is_readable, symbol, value
+from statgraph.formats.documents.outline import CONTENTS
 from statgraph.law.draft import Draft
 
 if TYPE_CHECKING:

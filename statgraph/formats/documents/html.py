@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from statgraph.formats.documents.blocks import Line
 from statgraph.formats.documents.drafting import DocumentLines, document_format
 from statgraph.formats.documents.numbering import printed_number
+from statgraph.formats.documents.outline import CONTENTS, METADATA
 from statgraph.law.draft import Draft
 from statgraph.law.html_text import (
     BLOCKS,
@@ -34,7 +35,7 @@ from statgraph.law.lines import all_lines
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-NAVIGATION, NOTES, METADATA, CONTENTS, DELETED = "navigation", "notes", "metadata", "contents", "deleted text"
+NAVIGATION, NOTES, DELETED = "navigation", "notes", "deleted text"  # rules, as in `outline`
 MOST_BLOCKS = 10  # of a cell of data; one with more is there to lay out a page
 _RULES = {
     **dict.fromkeys(("nav", "footer", "aside", "button", "select", "template", "noscript", "svg"), NAVIGATION),

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from statgraph.formats.documents.blocks import Line
 from statgraph.formats.documents.drafting import DocumentLines, document_format
-from statgraph.formats.documents.html import CONTENTS, METADATA, NOTES, letters, page_lines, plain_line
+from statgraph.formats.documents.html import NOTES, letters, page_lines, plain_line
+from statgraph.formats.documents.outline import CONTENTS, METADATA
 from statgraph.formats.documents.text import walk_text
 from statgraph.law.draft import Draft
 from statgraph.law.html_text import BLOCKS, OWN_MARK
