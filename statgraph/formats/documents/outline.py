@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from statgraph.formats.documents.blocks import (
@@ -89,22 +89,20 @@ class Outline:
     parts: list[tuple[str, str]] = field(default_factory=list)
 
 
-def read_outline(lines: Iterable[Line], patterns: LinePatterns, title: str = "") -> Outline:
+def read_outline(lines: Sequence[Line], patterns: LinePatterns, title: str = "") -> Outline:
     """Return the headings and articles of a document.
 
     Args:
-        lines: of the document.
+        lines: of the document, none of them blank.
         patterns: of headings and articles, where their style does not show them.
         title: of the document, if its file says it.
     """
-    lines = [line for line in lines if line.text.strip()]
     document = divided(lines, patterns)
     preamble, blocks = document.preamble, document.blocks
     _settle_article_words(blocks)
-    for articles in _with_annexes_apart(blocks):
-        _settle_rubrics(articles)
-        _settle_rubrics_above(articles, preamble, blocks)
-        _settle_rubrics_among_texts(articles)
+    for part in _with_annexes_apart(blocks):
+        _settle_rubrics([blocks[i] for i in part])
+        _settle_rubrics_above(part, preamble, blocks)
     _settle_heading_titles(blocks)
     outline = Outline(title)
     _settle_title(outline, document)
@@ -132,15 +130,15 @@ def _usual(word: str) -> str:
     return word.casefold().rstrip(".")[:3]
 
 
-def _with_annexes_apart(blocks: Sequence[Block]) -> list[list[Block]]:
-    """Return the articles of the act, and those of each annex, whose paragraphs seldom have rubrics; none that is
-    repealed, for these have none."""
-    parts: list[list[Block]] = [[]]
-    for block in blocks:
+def _with_annexes_apart(blocks: Sequence[Block]) -> list[list[int]]:
+    """Return which blocks are articles of the act, and which of each annex, whose paragraphs seldom have rubrics; none
+    that is repealed, for these have none."""
+    parts: list[list[int]] = [[]]
+    for i, block in enumerate(blocks):
         if block.heading is not None and block.heading.kind == ANNEX:
             parts.append([])
         elif block.article is not None and not (block.text and is_repealed(block.text)):
-            parts[-1].append(block)
+            parts[-1].append(i)
     return parts
 
 
@@ -155,41 +153,34 @@ def _settle_rubrics(blocks: Sequence[Block]) -> None:
         elif bracketed and (bracketed["text"] or block.body):
             block.rubric, block.text = bracketed["rubric"], bracketed["text"]
     named = [block for block in blocks if block.text and not block.rubric and not _PARAGRAPH.match(block.text)]
+    titles = [block for block in named if block.body and is_title_line(block.text)]
     if _nearly_all(named, _could_be_rubric):
-        for block in filter(_could_be_rubric, named):
-            block.rubric, block.text = block.text, ""
+        titles = list(filter(_could_be_rubric, named))
     elif _nearly_all(named, lambda block: _FIRST_SENTENCE.fullmatch(block.text)):
         for match, block in ((_FIRST_SENTENCE.fullmatch(block.text), block) for block in named):
             block.rubric, block.text = (match["rubric"], match["text"]) if match else ("", block.text)
+        titles = []
+    elif len(titles) < max(MIN_NUMBERS, _MOST_AMONG * len(blocks)):
+        titles = []
+    for block in titles:
+        block.rubric, block.text = block.text, ""
     bare = [block for block in blocks if not block.text and not block.rubric and block.body]
     if len(bare) >= _MOST_BARE * len(blocks) and _nearly_all(bare, _begins_with_rubric):
         for block in filter(_begins_with_rubric, bare):
             block.rubric = block.body.pop(0).text.strip().strip("()")
 
 
-def _settle_rubrics_above(part: Sequence[Block], preamble: list[Line], blocks: Sequence[Block]) -> None:
+def _settle_rubrics_above(part: Sequence[int], preamble: list[Line], blocks: Sequence[Block]) -> None:
     """Take the lines above the numbers for the rubrics, where most articles of a part have one there and none
     elsewhere, or where they are captions: in wide brackets, as in Japanese law."""
-    of_part = set(map(id, part))
-    articles = [i for i, block in enumerate(blocks) if id(block) in of_part]
-    bodies = {i: blocks[i - 1].body if i else preamble for i in articles if not blocks[i].rubric}
+    bodies = {i: blocks[i - 1].body if i else preamble for i in part if not blocks[i].rubric}
     above = [i for i, body in bodies.items() if body and _is_rubric_above(body, blocks[i - 1] if i else None)]
     captions = [i for i in above if _CAPTION.fullmatch(bodies[i][-1].text.strip())]
-    if len(bodies) >= NEARLY_ALL * len(articles) and len(above) >= max(MIN_NUMBERS, _MOST_ABOVE * len(articles)):
+    if len(bodies) >= NEARLY_ALL * len(part) and len(above) >= max(MIN_NUMBERS, _MOST_ABOVE * len(part)):
         captions = above
     for i in captions:
         if bodies[i]:
             blocks[i].rubric = bodies[i].pop().text.strip().strip("()（）")
-
-
-def _settle_rubrics_among_texts(blocks: Sequence[Block]) -> None:
-    """Take the lines of the numbers that are no sentences for rubrics, where half of the articles have one there and
-    the texts of the others begin there."""
-    with_text = [block for block in blocks if block.text and not block.rubric and block.body]
-    rubrics = [block for block in with_text if is_title_line(block.text) and not _PARAGRAPH.match(block.text)]
-    if len(rubrics) >= max(MIN_NUMBERS, _MOST_AMONG * len(blocks)):
-        for block in rubrics:
-            block.rubric, block.text = block.text, ""
 
 
 def _is_rubric_above(body: Sequence[Line], before: Block | None) -> bool:
