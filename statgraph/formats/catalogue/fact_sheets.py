@@ -90,10 +90,10 @@ def _add_citing_texts(draft: Draft, sheets: list[_Sheet], article_ids: list[str]
     first, is_question = sheets[0], 1 <= len(article_ids) <= MAX_LABELS
     merged: dict[tuple[str, ...], tuple[str, str, str, set[str]]] = {}
     for sheet in sheets:
-        for complement, cited in sheet.references:
-            if complement and cited:
+        for complement, ids in sheet.references:
+            if complement and ids:
                 key: tuple[str, ...] = REFERENCE, comparable_title(f"{sheet.title} {complement}")
-                merged.setdefault(key, (REFERENCE, sheet.title, complement, set()))[3].update(cited)
+                merged.setdefault(key, (REFERENCE, sheet.title, complement, set()))[3].update(ids)
     for sheet in sheets if is_question else ():
         for part, text in sheet.texts:
             key = part, comparable_title(sheet.title), comparable_title(text)

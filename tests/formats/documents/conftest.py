@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -32,3 +34,15 @@ def without_lines(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Corpus]:
         return statgraph.import_corpus(source, language="en", reading=Reading(allow_lost=True))
 
     return imported
+
+
+@pytest.fixture
+def damage() -> Callable[[Path, str, Path], None]:
+    """Return a function that copies an office file with one part of it broken."""
+
+    def copy(good: Path, part: str, bad: Path) -> None:
+        with zipfile.ZipFile(good) as read, zipfile.ZipFile(bad, "w") as write:
+            for name in read.namelist():
+                write.writestr(name, b"<broken" if name.endswith(part) else read.read(name))
+
+    return copy

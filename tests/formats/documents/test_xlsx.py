@@ -101,13 +101,9 @@ def test_a_folder_has_a_file_for_each_table(imported, tmp_path):
     assert [question.article_ids for question in draft.corpus().questions] == [("d1",)]
 
 
-def test_a_damaged_sheet_is_one_line(imported, tmp_path, problems_of):
-    import zipfile
-
+def test_a_damaged_sheet_is_one_line(imported, damage, tmp_path, problems_of):
     imported({"a": [["id"]]})
-    with zipfile.ZipFile(tmp_path / "law.xlsx") as good, zipfile.ZipFile(tmp_path / "bad.xlsx", "w") as bad:
-        for name in good.namelist():
-            bad.writestr(name, b"<broken" if name.endswith("sheet1.xml") else good.read(name))
+    damage(tmp_path / "law.xlsx", "sheet1.xml", tmp_path / "bad.xlsx")
     draft = Draft(name="law", language="en")
     draft_xlsx(draft, tmp_path / "bad.xlsx")
     assert problems_of(draft)[0].startswith("bad.xlsx: cannot be read as .xlsx (")
