@@ -20,7 +20,7 @@ from statgraph.formats.documents.blocks import Line
 from statgraph.formats.documents.drafting import DocumentLines, document_format
 from statgraph.formats.documents.html import DELETED, MOST_BLOCKS, NOTES, plain_line
 from statgraph.formats.documents.numbering import Numbering
-from statgraph.formats.documents.office import M, W, find, formula, is_readable, symbol, value
+from statgraph.formats.documents.office import M, W, archive_problem, find, formula, symbol, value
 from statgraph.formats.documents.outline import CONTENTS
 from statgraph.law.draft import Draft
 
@@ -48,7 +48,8 @@ _RULES = {  # of the parts of a file, by the end of their type
 def read_docx(draft: Draft, path: Path, name: str) -> DocumentLines | None:
     """Return the paragraphs and table rows of a document; a place counts all paragraphs, a cell's too, from 1."""
     require("documents", "docx")
-    if not is_readable(draft, path, name, "word/document.xml"):
+    if problem := archive_problem(path, "word/document.xml"):
+        draft.add_problem(name, problem)
         return None
     import docx
 

@@ -106,15 +106,11 @@ def _files(draft: Draft, source: Path, suffixes: tuple[str, ...]) -> dict[str, P
 def _id_prefixes(files: Collection[str]) -> dict[str, str]:
     """Return what stands before the ids of each file's articles: nothing for the only file, else its name, with its
     folders where another has the same."""
+    if len(files) == 1:
+        return dict.fromkeys(files, "")
     stems = Counter(Path(name).stem for name in files)
-    return {
-        name: "" if len(files) == 1 else f"{Path(name).stem if stems[Path(name).stem] == 1 else _flat(name)}-"
-        for name in files
-    }
-
-
-def _flat(name: str) -> str:
-    return Path(name).with_suffix("").as_posix().replace("/", "-")
+    names = {name: name if stems[Path(name).stem] > 1 else Path(name).name for name in files}
+    return {name: f"{Path(own).with_suffix('').as_posix().replace('/', '-')}-" for name, own in names.items()}
 
 
 def _draft_articles(draft: Draft, outline: Outline, prefix: str) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from statgraph.errors import reason_of
-from statgraph.law.draft import Draft
 from statgraph.law.raised import fraction, raised
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -28,16 +27,8 @@ _WINGDINGS = dict(zip("¨oþýüû§làØ", "◻□☑☒✓✗▪●→➢", st
 _FONTS = {"Symbol": _GREEK | _SYMBOLS, "Wingdings": _WINGDINGS}
 
 
-def is_readable(draft: Draft, path: Path, name: str, part: str) -> bool:
-    """Return whether a file is an archive with a part, such as "word/document.xml", that can be unpacked; else the
-    problem is recorded."""
-    problem = _problem(path, part)
-    if problem:
-        draft.add_problem(name, problem)
-    return not problem
-
-
-def _problem(path: Path, part: str) -> str:
+def archive_problem(path: Path, part: str) -> str:
+    """Return why a file is no archive with a part, such as "word/document.xml", that can be unpacked; "" if it is."""
     try:
         with zipfile.ZipFile(path) as archive:
             sizes = {info.filename: info.file_size for info in archive.infolist()}

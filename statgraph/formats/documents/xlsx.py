@@ -9,7 +9,7 @@ from pathlib import Path
 
 from statgraph.errors import reason_of
 from statgraph.extras import require
-from statgraph.formats.documents.office import is_readable
+from statgraph.formats.documents.office import archive_problem
 from statgraph.formats.tables import NEEDED_COLUMNS, PlacedRecords, draft_records, draft_tables, records_of_rows
 from statgraph.law.draft import Draft, SourceFormat
 from statgraph.law.lines import table_value
@@ -68,7 +68,8 @@ def _leave_out(draft: Draft, sheets: Iterable[tuple[str, _Rows]], rule: str = "s
 
 def _sheets(draft: Draft, path: Path) -> dict[str, _Rows]:
     """Return the rows of each sheet that has any, by its name; what cannot be read becomes a problem of the draft."""
-    if not is_readable(draft, path, path.name, "xl/workbook.xml"):
+    if problem := archive_problem(path, "xl/workbook.xml"):
+        draft.add_problem(path.name, problem)
         return {}
     import openpyxl
 

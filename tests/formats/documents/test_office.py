@@ -4,6 +4,7 @@ import pytest
 from lxml import etree
 
 from statgraph.formats.documents import office
+from statgraph.formats.documents.docx import read_docx
 from statgraph.formats.documents.office import formula, symbol
 
 PART = "word/document.xml"
@@ -14,25 +15,16 @@ def archive(path, content, name=PART):
         file.writestr(name, content)
 
 
-def said_of(draft, recorded, path):
-    readable = office.is_readable(draft, path, path.name, PART)
-    assert readable != bool(recorded())
-    return recorded()[0] if recorded() else ""
-
-
-def test_an_archive_with_its_part_is_readable(draft, recorded, tmp_path):
-    archive(tmp_path / "law.docx", "<a/>")
-    assert said_of(draft, recorded, tmp_path / "law.docx") == ""
-
-
-def test_what_unpacks_to_too_much_is_refused_unopened(draft, recorded, tmp_path, monkeypatch):
+def test_an_archive_is_checked_before_it_is_unpacked(tmp_path, monkeypatch):
+    law = tmp_path / "law.docx"
+    archive(law, "<a/>")
+    assert office.archive_problem(law, PART) == ""
+    archive(law, "<a/>", "other.xml")
+    assert office.archive_problem(law, PART).startswith("holds no word/document.xml, ")
     monkeypatch.setattr(office, "MAX_UNPACKED_BYTES", 8 << 20)
-    archive(tmp_path / "law.docx", b"x" * (9 << 20))
-    assert (tmp_path / "law.docx").stat().st_size < 1 << 17
-    assert (
-        said_of(draft, recorded, tmp_path / "law.docx")
-        == "law.docx: unpacks to 9 MiB, and at most 8 are read; split it"
-    )
+    archive(law, b"x" * (9 << 20))
+    assert law.stat().st_size < 1 << 17
+    assert office.archive_problem(law, PART) == "unpacks to 9 MiB, and at most 8 are read; split it"
 
 
 @pytest.mark.parametrize(
@@ -45,12 +37,8 @@ def test_what_unpacks_to_too_much_is_refused_unopened(draft, recorded, tmp_path,
 )
 def test_what_is_no_archive_is_refused(draft, recorded, tmp_path, content, problem):
     (tmp_path / "law.docx").write_bytes(content)
-    assert said_of(draft, recorded, tmp_path / "law.docx") == f"law.docx: {problem}"
-
-
-def test_an_archive_of_something_else_is_refused(draft, recorded, tmp_path):
-    archive(tmp_path / "law.docx", "<a/>", "other.xml")
-    assert said_of(draft, recorded, tmp_path / "law.docx").startswith("law.docx: holds no word/document.xml")
+    assert read_docx(draft, tmp_path / "law.docx", "law.docx") is None
+    assert recorded() == [f"law.docx: {problem}"]
 
 
 M = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
