@@ -50,7 +50,7 @@ ARTICLE_FILES = (
 )
 QUESTION_FILES = ("questions_{language}_{split}.csv", "questions_{split}.csv", "{split}.csv")
 
-_LANGUAGE_IN_NAME = re.compile(r"_(fr|nl)(?=[_.])")
+_LANGUAGE_IN_NAME = re.compile(r"^(fr|nl)$|_(fr|nl)(?=[_.])")
 
 
 def draft_bsard(draft: Draft, source: Path) -> None:
@@ -79,9 +79,7 @@ def language_of(source: Path) -> str | None:
     if source.resolve().name in LANGUAGES:
         return source.resolve().name
     names = [path.name for path in source.iterdir()] if source.is_dir() else [source.name]
-    said = {name for name in names if name in LANGUAGES} | {
-        match.group(1) for name in names if (match := _LANGUAGE_IN_NAME.search(name))
-    }
+    said = {match[1] or match[2] for name in names if (match := _LANGUAGE_IN_NAME.search(name))}
     return said.pop() if len(said) == 1 else None
 
 

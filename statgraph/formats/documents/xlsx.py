@@ -33,16 +33,13 @@ def draft_xlsx(draft: Draft, source: Path) -> None:
     if source.is_dir():
         return draft_tables(draft, source, ".xlsx", read)
     sheets = _sheets(draft, source)
-    named = {name.strip().casefold(): rows for name, rows in sheets.items()}
-    chosen = {table: named[table] for table in NEEDED_COLUMNS if table in named}
-    if "articles" not in chosen and sheets:
-        first = next(iter(sheets))
-        chosen = {"articles": sheets[first], **chosen}
-    _leave_out(
-        draft, [(name, rows) for name, rows in sheets.items() if not any(rows is one for one in chosen.values())]
-    )
+    names = {name.strip().casefold(): name for name in sheets}
+    chosen = {table: names[table] for table in NEEDED_COLUMNS if table in names}
+    if sheets:
+        chosen.setdefault("articles", next(iter(sheets)))
+    _leave_out(draft, [(name, rows) for name, rows in sheets.items() if name not in chosen.values()])
     if chosen:
-        tables = {table: records_of_rows(draft, table, rows) for table, rows in chosen.items()}
+        tables = {table: records_of_rows(draft, table, sheets[name]) for table, name in chosen.items()}
         draft_records(draft, tables, source.name)
     elif not draft.problem_count:
         draft.add_problem(source.name, "holds no filled cell; name the columns on its first row")
