@@ -324,15 +324,13 @@ def _entries(blocks: Sequence[Block]) -> set[int]:
     for i, block in enumerate(blocks):
         if block.article is None or i in found:
             continue
-        again = next((later for later in following[_identity(block)] if later > i), None)
-        run = _run(blocks, i, again) if again is not None else []
+        run = _run(blocks, i, next((later for later in following[_identity(block)] if later > i), i))
         coming = [[blocks[j] for j in following[_identity(blocks[entry])] if j > run[-1]] for entry in run]
-        alike = [
-            entry
-            for entry, later in zip(run, coming, strict=True)
-            if any(_is_alike(blocks[entry], one) for one in later)
-        ]
-        if alike and sum(map(bool, coming)) >= _MOST_AGAIN * len(run) and len(alike) >= _MOST_ALIKE * len(run):
+        n_again = sum(map(bool, coming))
+        n_alike = sum(
+            any(_is_alike(blocks[entry], one) for one in later) for entry, later in zip(run, coming, strict=True)
+        )
+        if n_alike and n_again >= _MOST_AGAIN * len(run) and n_alike >= _MOST_ALIKE * len(run):
             above = [j for j in range(i) if blocks[j].heading and max(following[_identity(blocks[j])]) > run[-1]]
             found |= {*run, *(j for j in range(i, run[-1]) if blocks[j].heading), *(above if not found else ())}
     return found
