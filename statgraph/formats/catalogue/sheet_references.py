@@ -82,7 +82,8 @@ def _between(index: LegiIndex, code: str, first: str, last: str) -> list[str]:
             return []
         keyed = ((_number_key(number), article_id) for number, article_id in numbers.items())
         ends = [one for key, one in keyed if key and key[0] in (low[0], high[0]) and low[1] <= key[1] <= high[1]]
-        ends.sort(key=order.index)
+        rows = {article_id: row for row, article_id in enumerate(order)}
+        ends.sort(key=rows.__getitem__)
     return order[order.index(ends[0]) : order.index(ends[-1]) + 1] if ends else []
 
 
