@@ -7,17 +7,13 @@ import torch
 from statgraph.config import (
     GnnConfig,
     IndexConfig,
-    NegativesConfig,
     RunConfig,
     Stage1Config,
 )
 from statgraph.encoders.similarity import SIMILARITIES
 from statgraph.errors import UsageError
-from statgraph.graph.blocks import BlockSampler
-from statgraph.graph.build import build_graph
 from statgraph.graph.gnn.encoder import GraphEncoder
 from statgraph.graph.relations import RELATION_GROUPS
-from statgraph.registry import NEGATIVES
 from statgraph.service.config import ServiceConfig
 from statgraph.settings import check_settings, limits_of, with_settings
 from statgraph.training.losses import DISTILLATIONS, ranking_loss

@@ -32,7 +32,7 @@ def imported(tmp_path):
             for row in rows:
                 sheet.append(row)
         workbook.save(tmp_path / name)
-        draft = Draft(name="law", language=language, reading=Reading(**reading), cells=CellAccount())
+        draft = Draft(name="law", language=language, reading=Reading(**reading), counts_cells=True)
         draft_xlsx(draft, tmp_path / name)
         return draft
 
