@@ -10,8 +10,6 @@ embedded sample and the newest run, which the present commit must have trained. 
 from __future__ import annotations
 
 import argparse
-import importlib
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -22,11 +20,11 @@ from benchmarks.measuring import Row, Settings
 from benchmarks.results import save_results, write_pages
 from statgraph.errors import StatgraphError
 from statgraph.law.catalogue import sample_folder
+from statgraph.registry import load
 from statgraph.runs.folders import newest_run
 from statgraph.runs.provenance import commit, published_path
 from statgraph.runs.run import RunFolder
 
-WITHIN = "STATGRAPH_BENCH_PROCESS"  # set in the process of a single measure
 # In the order of the table: name -> module of `benchmarks.measures`, and its function of `Settings` that returns rows.
 MEASURES = {
     "importing": "importing:measure",
@@ -35,7 +33,7 @@ MEASURES = {
     "on_gpu": "embedding:measure_on_gpu",
     "query": "query:measure",
     "query_static": "query:measure",
-    "ensemble_query": "query:measure_ensemble",
+    "ensemble_query": "query:measure",
     "index_kinds": "indexes:measure_kinds",
     "index_largest": "indexes:measure_largest",
     "serving": "serving:measure",
@@ -70,34 +68,22 @@ def main() -> int:
     if unknown:
         parser.error(f"no measure '{unknown[0]}'; choose from {', '.join(MEASURES)}")
     options = [word for word in sys.argv[1:] if word not in MEASURES]
-    if os.environ.get(WITHIN):
-        try:
-            _measure(arguments, options)
-        except StatgraphError as error:
-            print(f"Error: {error}", file=sys.stderr)
-            return 1
-        return 0
-    failed = []
-    for name in arguments.names or [name for name in MEASURES if name not in WHEN_NAMED]:
-        # In its own process, so that its peak memory is its own.
-        command = [sys.executable, "-m", "benchmarks", name, *options]
-        if subprocess.run(command, env={**os.environ, WITHIN: "1"}).returncode:
-            failed.append(name)
-    if failed:
-        print(f"failed: {', '.join(failed)}", file=sys.stderr)
-    if not arguments.quick:
-        write_pages(MEASURES)
-    return len(failed)
+    names = arguments.names or [name for name in MEASURES if name not in WHEN_NAMED]
+    if len(names) > 1:  # each in its own process, so that its peak memory is its own
+        commands = {name: [sys.executable, "-m", "benchmarks", name, *options] for name in names}
+        failed = [name for name, command in commands.items() if subprocess.run(command).returncode]
+        if failed:
+            print(f"failed: {', '.join(failed)}", file=sys.stderr)
+        return len(failed)
+    try:
+        _measure(*names, arguments, options)
+    except StatgraphError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        return 1
+    return 0
 
 
-def measure_named(name: str) -> Callable[[Settings], list[Row]]:
-    """Return the function of a measure."""
-    module, _, function = MEASURES[name].partition(":")
-    return getattr(importlib.import_module(f"benchmarks.measures.{module}"), function)
-
-
-def _measure(arguments: argparse.Namespace, options: Sequence[str]) -> None:
-    (name,) = arguments.names
+def _measure(name: str, arguments: argparse.Namespace, options: Sequence[str]) -> None:
     print(f"== {name}", flush=True)
     corpus = arguments.corpus or sample_folder()
     settings = Settings(corpus, arguments.run, arguments.quick, arguments.any_commit)
@@ -112,6 +98,12 @@ def _measure(arguments: argparse.Namespace, options: Sequence[str]) -> None:
     if not settings.quick:
         words = [published_path(Path(word)) if Path(word).exists() else word for word in options]
         save_results(name, rows, command=" ".join(["python -m benchmarks", name, *words]))
+        write_pages(MEASURES)
+
+
+def measure_named(name: str) -> Callable[[Settings], list[Row]]:
+    """Return the function of a measure."""
+    return load(f"benchmarks.measures.{MEASURES[name]}")
 
 
 if __name__ == "__main__":

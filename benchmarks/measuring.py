@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import statistics
 import subprocess
@@ -149,6 +150,17 @@ def peak_of(arguments: Sequence[str], **variables: str) -> tuple[float, int]:
     start = time.perf_counter()
     printed = output_of([sys.executable, "-c", _WITH_PEAK, *arguments], **variables)
     return time.perf_counter() - start, int(printed.splitlines()[-1])
+
+
+def in_own_process(function: Callable[..., Any], **arguments: object) -> Any:
+    """Return what a function of a module returns in a process of its own; arguments and result are JSON values.
+
+    Raises:
+        RuntimeError: if it failed.
+    """
+    code = f"from {function.__module__} import {function.__name__} as called"
+    code += "\nimport json, sys\nprint(json.dumps(called(**json.loads(sys.argv[1]))))"
+    return json.loads(output_of([sys.executable, "-c", code, json.dumps(arguments)]).splitlines()[-1])
 
 
 def output_of(command: Sequence[str], **variables: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,8 +11,6 @@ from pathlib import Path
 import numpy as np
 
 from statgraph.law.records import Corpus
-
-VECTORS = "STATGRAPH_BENCH_VECTORS"  # the folder where vectors wait for the next program
 
 
 @dataclass(frozen=True)
@@ -51,9 +48,11 @@ class Law:
 class Encoder:
     """multilingual-e5-small in sentence-transformers.
 
-    A program that embeds what another has embedded takes its vectors; `saved_s` is how long that took there.
+    A program that embeds what another has embedded takes its vectors, which are `kept_in` a folder; `saved_s` is how
+    long that took there.
     """
 
+    kept_in = Path()
     saved_s = 0.0
 
     def __init__(self, folder: Path):
@@ -64,7 +63,7 @@ class Encoder:
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Return unit-length vectors, (texts, 384) float32."""
         digest = hashlib.blake2b("\n".join(texts).encode(), digest_size=16).hexdigest()
-        kept = Path(os.environ[VECTORS]) / f"{digest}.npz" if len(texts) > 1 else None
+        kept = self.kept_in / f"{digest}.npz" if len(texts) > 1 else None
         if kept is not None and kept.is_file():
             with np.load(kept) as found:
                 Encoder.saved_s += float(found["seconds"])

@@ -1,15 +1,11 @@
 """Kinds of index beside exact search: recall, speed and memory by the number of articles.
 
-python -m benchmarks.measures.indexes draw|build|search FOLDER JSON
-
-Each step is a process of its own, which prints one JSON object with its peak memory; they share a folder.
+Each step is a process of its own, with its peak of memory; they share a folder.
 """
 
 from __future__ import annotations
 
-import json
 import shutil
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -17,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.measuring import Row, Settings, Spread, output_of, ratio_text, taking_turns, times_faster
+from benchmarks.measuring import Row, Settings, Spread, in_own_process, ratio_text, taking_turns, times_faster
 from statgraph.config import IndexConfig
 from statgraph.device import peak_memory_mib
 from statgraph.retrieval.index.article_index import ArticleIndex
@@ -53,10 +49,10 @@ def _rows(n_articles: int, kinds: tuple[str, ...], *, n_queries: int, precision:
     """Return the rows of indexes of these kinds over the same synthetic articles."""
     rows = []
     with tempfile.TemporaryDirectory(prefix="statgraph-index-") as folder:
-        _run_step("draw", folder, n_articles=n_articles, precision=precision)
+        in_own_process(draw, folder=folder, n_articles=n_articles, precision=precision)
         for kind in kinds:
-            built = _run_step("build", folder, kind=kind)
-            searched = _run_step("search", folder, n_articles=n_articles, n_queries=n_queries)
+            built = in_own_process(build, folder=folder, kind=kind)
+            searched = in_own_process(search, folder=folder, n_articles=n_articles, n_queries=n_queries)
             shutil.rmtree(Path(folder) / "index")
             rows += _rows_of_index(n_articles, kind, built, searched)
     return rows
@@ -111,40 +107,39 @@ class ClusteredVectors:
         return _unit(vectors)
 
 
-def draw(folder: Path, *, n_articles: int, precision: str) -> dict:
+def draw(folder: str, n_articles: int, precision: str) -> None:
     """Write `drawn.npy` (articles, WIDTH), a block at a time."""
     source = ClusteredVectors(n_articles)
-    vectors = np.lib.format.open_memmap(folder / "drawn.npy", "w+", np.dtype(precision), (n_articles, WIDTH))
+    vectors = np.lib.format.open_memmap(Path(folder, "drawn.npy"), "w+", np.dtype(precision), (n_articles, WIDTH))
     for first in range(0, n_articles, _BLOCK):
         n_rows = min(_BLOCK, n_articles - first)
         vectors[first : first + n_rows] = source.draw(n_rows, seed=(_ARTICLES_SEED, first))
     vectors.flush()
-    return {}
 
 
-def build(folder: Path, *, kind: str) -> dict:
+def build(folder: str, kind: str) -> dict:
     """Build the index of `drawn.npy` and save it to `index/`."""
-    vectors = np.load(folder / "drawn.npy", mmap_mode="r", allow_pickle=False)
+    vectors = np.load(Path(folder, "drawn.npy"), mmap_mode="r", allow_pickle=False)
     ids = [f"a{row}" for row in range(len(vectors))]
     start = time.perf_counter()
     index = ArticleIndex.build(vectors, ids, device="cpu", config=IndexConfig(kind=kind))
     build_s = time.perf_counter() - start
-    index.save(folder / "index")
-    sizes = {path.name: path.stat().st_size for path in (folder / "index").iterdir()}
-    return {"kind": index.kind, "build_s": build_s, "bytes": sizes}
+    index.save(Path(folder, "index"))
+    sizes = {path.name: path.stat().st_size for path in Path(folder, "index").iterdir()}
+    return {"kind": index.kind, "build_s": build_s, "bytes": sizes, "peak_mib": peak_memory_mib()}
 
 
-def search(folder: Path, *, n_articles: int, n_queries: int) -> dict:
+def search(folder: str, n_articles: int, n_queries: int) -> dict:
     """Measure `index/` beside FAISS's flat index of the first million of the same vectors: recall, and seconds a query,
     alone and together."""
     import faiss
 
     queries = ClusteredVectors(n_articles).draw(n_queries, seed=(_QUERIES_SEED,))
-    index = ArticleIndex.load(folder / "index", device="cpu")
+    index = ArticleIndex.load(Path(folder, "index"), device="cpu")
     rows = np.stack([ranked.rows for ranked in index.search(queries, DEPTH)])  # (queries, DEPTH)
     peak_mib = peak_memory_mib()  # before the exact index comes
     exact = faiss.IndexFlatIP(WIDTH)
-    drawn = np.load(folder / "drawn.npy", mmap_mode="r", allow_pickle=False)
+    drawn = np.load(Path(folder, "drawn.npy"), mmap_mode="r", allow_pickle=False)
     for _, tile in float32_tiles(drawn[:_MILLION]):
         exact.add(tile)
     recall = float(
@@ -177,15 +172,3 @@ def _best(vectors: np.ndarray, queries: np.ndarray) -> np.ndarray:
         results.add_result(tile_scores, tile_rows + first)
     results.finalize()
     return results.I
-
-
-def _run_step(step: str, folder: str, **options: object) -> dict:
-    """Return what a step printed."""
-    command = [sys.executable, "-m", "benchmarks.measures.indexes", step, folder, json.dumps(options)]
-    return json.loads(output_of(command).splitlines()[-1])
-
-
-if __name__ == "__main__":
-    step, folder, options = sys.argv[1:]
-    printed = {"draw": draw, "build": build, "search": search}[step](Path(folder), **json.loads(options))
-    print(json.dumps({"peak_mib": peak_memory_mib(), **printed}))

@@ -13,9 +13,7 @@ import numpy as np
 from benchmarks.measuring import Row, Settings, Spread, ratio_text, seconds_text, taking_turns, times_faster
 from statgraph.encoders.inference.onnx_query import QUERY_GRAPHS
 from statgraph.encoders.inference.static_query import read_static_encoder
-from statgraph.errors import RunError
 from statgraph.evaluation.metrics import QUALITY, question_metrics
-from statgraph.law.records import Corpus
 from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.retrieval.search.evaluating import split_metrics
 from statgraph.retrieval.search.retriever import Retriever
@@ -58,45 +56,51 @@ OF_STATIC_ENSEMBLE, OF_ENSEMBLE = (
 
 def measure(settings: Settings) -> list[Row]:
     """Return the rows of a run in every precision that it has: the time of a question, and how much faster than put
-    together by hand."""
+    together by hand; of an ensemble also a row of questions inside letters.
+
+    An ensemble has int8 where all of its transformers have the graph for it.
+    """
     corpus, run = settings.corpus_and_run()
-    retrievers = _retrievers(run, [run.folder / parts.QUERY_ENCODER], ("float32", "bfloat16", "int8"))
-    plain, articles = _vector_search(run.folder, K), ArticleStore(run.folder)
-    seconds = _seconds_of(_searches(retrievers, lambda text: articles.read(plain(text))), _questions(corpus, settings))
-    quality = {name: _dev_quality(retriever, corpus) for name, retriever in retrievers.items()}
-    what = f"one question, run loaded: {corpus.name}, {len(corpus.articles):,} articles, {run.config.encoder.backbone}"
+    members = list(run.member_folders.values())
+    encoders = [folder / parts.QUERY_ENCODER for folder in members or [run.folder]]
+    transformers = [encoder for encoder in encoders if read_static_encoder(encoder) is None]
+    has_int8 = bool(transformers) and all((encoder / QUERY_GRAPHS["int8"]).is_file() for encoder in transformers)
+    has = {"float32": True, "bfloat16": bool(transformers) and not members, "int8": has_int8}
+    retrievers = {name: Retriever.of(run, device="cpu", precision=name) for name, there in has.items() if there}
+    searches: dict[str, Callable[[str], object]] = {
+        name: lambda text, of=retriever: of.search(text, K) for name, retriever in retrievers.items()
+    }
+    dev = corpus.split("dev")
+    quality = {
+        name: 100 * float(split_metrics(retriever, corpus, "dev").metrics[QUALITY].mean())
+        for name, retriever in retrievers.items()
+    }
+    about = f"{corpus.name}, {len(corpus.articles):,} articles"
+    if members:
+        ranking = _plain_ranking(run)
+        searches[PLAIN] = lambda text: ranking(text)[:K]
+        rankings = [ranking(question.text)[:DEPTH] for question in dev]
+        rivals = 100 * question_metrics(rankings, corpus.label_rows(dev), len(corpus.articles))[QUALITY].mean()
+        what = f"one question to an ensemble: {about}, {len(members)} members"
+        targets = OF_ENSEMBLE if transformers else OF_STATIC_ENSEMBLE
+    else:
+        nearest, articles = _vector_search(run.folder, K), ArticleStore(run.folder)
+        searches[PLAIN] = lambda text: articles.read(nearest(text))
+        what, targets = f"one question, run loaded: {about}, {run.config.encoder.backbone}", OF_ONE
+    texts = [question.text for question in dev][: 3 if settings.quick else 100]
+    seconds = taking_turns(searches, texts, pause_s=PAUSE_S)
     rows = []
     for name in retrievers:
         points = abs(quality[name] - quality["float32"])
-        note = f"Quality on dev {quality[name]:.1f}, {points:.1f} points from float32's."
-        rows += rows_of(_labelled(what, name), OF_ONE, seconds[name], seconds[PLAIN], note, points <= ASKED_POINTS)
-    return rows
-
-
-def measure_ensemble(settings: Settings) -> list[Row]:
-    """Return the same rows of an ensemble, in int8 where all of its transformers have the graph for it, and a row of
-    questions inside letters."""
-    corpus, run = settings.corpus_and_run()
-    if not run.kind.has_members:
-        raise RunError(f"{run.folder}: of system {run.config.system}, not an ensemble; name one with --run")
-    encoders = [member / "query_encoder" for member in run.member_folders.values()]
-    retrievers = _retrievers(run, encoders, ("float32", "int8"))
-    plain = _plain_ranking(run)
-    searches, texts = _searches(retrievers, lambda text: plain(text)[:K]), _questions(corpus, settings)
-    seconds = _seconds_of(searches, texts)
-    dev = corpus.split("dev")
-    rankings = [plain(question.text)[:DEPTH] for question in dev]
-    plain_quality = question_metrics(rankings, corpus.label_rows(dev), len(corpus.articles))[QUALITY].mean()
-    targets = OF_ENSEMBLE if _transformers(encoders) else OF_STATIC_ENSEMBLE
-    what = f"one question to an ensemble: {corpus.name}, {len(corpus.articles):,} articles, {len(encoders)} members"
-    rows = []
-    for name, retriever in retrievers.items():
-        note = f"Quality on dev {_dev_quality(retriever, corpus):.1f}, the rival's {100 * plain_quality:.1f}."
-        rows += rows_of(_labelled(what, name), targets, seconds[name], seconds[PLAIN], note)
-    if has_letters(corpus.language):
+        beside = f"the rival's {rivals:.1f}" if members else f"{points:.1f} points from float32's"
+        note = f"Quality on dev {quality[name]:.1f}, {beside}."
+        label = what if name == "float32" else f'{what}, `precision="{name}"`'
+        is_good = bool(members) or points <= ASKED_POINTS
+        rows += rows_of(label, targets, seconds[name], seconds[PLAIN], note, is_good)
+    if members and has_letters(corpus.language):
         letters = [letter(text, corpus.language) for text in texts]
         n_words = round(statistics.mean(len(text.split()) for text in letters))
-        of_letters = _seconds_of({name: searches[name] for name in (PLAIN, "float32")}, letters)
+        of_letters = taking_turns({name: searches[name] for name in (PLAIN, "float32")}, letters, pause_s=PAUSE_S)
         rows.append(row_of_letters(f"{what}: inside a letter of {n_words} words", of_letters, seconds))
     return rows
 
@@ -130,46 +134,6 @@ def row_of_letters(what: str, letters: Mapping[str, Sequence[float]], bare: Mapp
     return Row(what, "the bare question", asked, ratio_text(ours), ours.median <= ASKED_OF_LETTERS, figures, note)
 
 
-def _questions(corpus: Corpus, settings: Settings) -> list[str]:
-    return [question.text for question in corpus.split("dev")][: 3 if settings.quick else 100]
-
-
-def _transformers(encoders: Sequence[Path]) -> list[Path]:
-    return [encoder for encoder in encoders if read_static_encoder(encoder) is None]
-
-
-def _retrievers(run: RunFolder, encoders: Sequence[Path], wanted: Sequence[str]) -> dict[str, Retriever]:
-    """Return the retriever of each precision that the run has: int8 where its transformers have the graph for it."""
-    transformers = _transformers(encoders)
-    has = {
-        "float32": True,
-        "bfloat16": bool(transformers),
-        "int8": bool(transformers) and all((encoder / QUERY_GRAPHS["int8"]).is_file() for encoder in transformers),
-    }
-    return {name: Retriever.of(run, device="cpu", precision=name) for name in wanted if has[name]}
-
-
-def _searches(
-    retrievers: Mapping[str, Retriever], plain: Callable[[str], object]
-) -> dict[str, Callable[[str], object]]:
-    """Return the search of each retriever, and the rival's."""
-    ours = {name: lambda text, of=retriever: of.search(text, K) for name, retriever in retrievers.items()}
-    return {**ours, PLAIN: plain}
-
-
-def _labelled(what: str, precision: str) -> str:
-    return what if precision == "float32" else f'{what}, `precision="{precision}"`'
-
-
-def _seconds_of(searches: Mapping[str, Callable[[str], object]], questions: Sequence[str]) -> dict[str, list[float]]:
-    return taking_turns(searches, questions, pause_s=PAUSE_S)
-
-
-def _dev_quality(retriever: Retriever, corpus: Corpus) -> float:
-    """Return quality on dev, in percent."""
-    return 100 * float(split_metrics(retriever, corpus, "dev").metrics[QUALITY].mean())
-
-
 def _vector_search(folder: Path, depth: int) -> Callable[[str], np.ndarray]:
     """Return question -> article rows by the query encoder and the vectors of a run, as a user would search them."""
     import faiss
@@ -195,7 +159,7 @@ def _plain_ranking(run: RunFolder) -> Callable[[str], np.ndarray]:
     bm25 = bm25s.BM25()
     bm25.index(bm25s.tokenize(texts, stemmer=stemmer, stopwords=None, show_progress=False), show_progress=False)
     depth = min(DEPTH, len(texts))
-    by_meaning = _vector_search(list(run.member_folders.values())[-1], depth)
+    by_meaning = _vector_search([*run.member_folders.values()][-1], depth)
 
     def ranking(question: str) -> np.ndarray:
         tokens = bm25s.tokenize([question], stemmer=stemmer, stopwords=None, show_progress=False)

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from benchmarks.__main__ import MEASURES, OF_A_RUN, WHEN_NAMED, WITHIN, main, measure_named
+from benchmarks.__main__ import MEASURES, OF_A_RUN, WHEN_NAMED, main, measure_named
 from benchmarks.measuring import Settings
 from statgraph.law.catalogue import sample_folder
 
@@ -31,6 +31,5 @@ def test_a_name_or_a_folder_that_does_not_exist_is_one_line(monkeypatch, capsys)
         main()
     assert "error: no measure 'no-such'; choose from " in capsys.readouterr().err
     monkeypatch.setattr(sys, "argv", ["benchmarks", "query", "--corpus", "nowhere", "--quick"])
-    monkeypatch.setenv(WITHIN, "1")
     assert main() == 1
     assert capsys.readouterr().err.startswith("Error: nowhere: no such corpus folder; ")

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from benchmarks.known_tools import law as module
-from benchmarks.known_tools import one
 from benchmarks.known_tools.law import Law
-from benchmarks.measures.known_tools import OWN_LAW, TOOLS
+from benchmarks.measures.known_tools import MEASURES, OWN_LAW, TOOLS, code_lines, read_law
 
 WORDS = ("price", "bill", "cancel", "door")
 
@@ -28,7 +27,7 @@ class Encoder:
 
 @pytest.fixture
 def law(tmp_path):
-    return Law.of(one.read_law(OWN_LAW), tmp_path)
+    return Law.of(read_law(OWN_LAW), tmp_path)
 
 
 def test_a_law_is_given_without_its_test_questions(law):
@@ -49,15 +48,16 @@ def test_a_program_answers_from_what_it_left(law, tool, tmp_path, monkeypatch):
 
 def test_lines_of_code_are_those_that_a_user_writes(tmp_path):
     (tmp_path / "program.py").write_text('"""A\nB."""\n\nimport json\n\n\ndef build():\n    return json\n')
-    assert one.code_lines(str(tmp_path / "program.py")) == 3
+    assert code_lines(str(tmp_path / "program.py")) == 3
 
 
 def test_measures_count_first_hits_and_recall():
-    assert [measure({"a", "b"}, ["c", "a", "d"]) for measure in one.MEASURES.values()] == [False, True, 0.5]
+    assert [measure({"a", "b"}, ["c", "a", "d"]) for measure in MEASURES.values()] == [False, True, 0.5]
 
 
 def test_vectors_wait_for_the_next_program(tmp_path, monkeypatch):
-    monkeypatch.setenv(module.VECTORS, str(tmp_path))
+    monkeypatch.setattr(module.Encoder, "kept_in", tmp_path)
+    monkeypatch.setattr(module.Encoder, "saved_s", 0.0)
     encoder, asked = object.__new__(module.Encoder), []
     encoder.model = type(
         "Model", (), {"encode": lambda _, texts, **__: asked.append(texts) or np.ones((len(texts), 2))}

@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from benchmarks.measures.query import Targets, fused, measure_ensemble, row_of_letters, rows_of
+from benchmarks.measures.query import Targets, fused, measure, row_of_letters, rows_of
 from benchmarks.measuring import Settings
 from statgraph import train
-from statgraph.errors import RunError
 from statgraph.law.catalogue import sample_folder
 from statgraph.law.store import read_corpus
 
@@ -38,13 +37,11 @@ def test_a_letter_is_compared_with_the_bare_question_and_with_the_rival(letters,
     assert "60 ms [60 to 60], 2.0 times [2.0 to 2.0] its own time" in row.note
 
 
-def test_an_ensemble_is_asked_beside_the_plain_program(tmp_path, sample_run):
+def test_an_ensemble_is_asked_beside_the_plain_program(tmp_path):
     untrained = ["ensemble.members=zero-shot@embedded:static", "ranker.learnt=false"]
     run = train(read_corpus(sample_folder()), settings=untrained, out=tmp_path / "run")
-    time, rival, of_letters = measure_ensemble(Settings(sample_folder(), run.folder, quick=True, any_commit=True))
+    time, rival, of_letters = measure(Settings(sample_folder(), run.folder, quick=True, any_commit=True))
     assert "1 members" in time.what
     assert len(time.figures["seconds"]) == 3
     assert rival.against.startswith("bm25s")
     assert "inside a letter of 1" in of_letters.what
-    with pytest.raises(RunError, match="not an ensemble"):
-        measure_ensemble(Settings(sample_folder(), sample_run.folder, quick=True, any_commit=True))
