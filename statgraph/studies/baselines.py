@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from statgraph.contrib.tuning.bm25_grid import TermCounts
 from statgraph.encoders.article_text import PATH_SEPARATOR, article_texts
 from statgraph.evaluation.metrics import DEPTH, QUALITY, question_metrics
 from statgraph.law.query import Ranked, Ranks
 from statgraph.law.records import Corpus
-from statgraph.retrieval.lexical.analysis import analyser, question_analyser
-from statgraph.retrieval.lexical.bm25 import best_rows, idf
+from statgraph.retrieval.lexical.bm25 import best_rows
 from statgraph.retrieval.search.ensemble_run import read_ensemble
 from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs.run import RunFolder
@@ -55,56 +55,35 @@ class Scored:
         ]
 
 
-class WordCounts:
-    """How often each term occurs in each article, whole and by field, and BM25 over these counts."""
+def word_counts(corpus: Corpus, *, stop_words: bool) -> TermCounts:
+    """Return how often each term occurs in each article, whole and in its path, rubric and text."""
+    return TermCounts(
+        article_texts(corpus.articles),
+        corpus.language,
+        stop_words=stop_words,
+        path=[PATH_SEPARATOR.join(article.path) for article in corpus.articles],
+        rubric=[article.rubric for article in corpus.articles],
+        text=[article.text for article in corpus.articles],
+    )
 
-    def __init__(self, corpus: Corpus, *, stop_words: bool):
-        from sklearn.feature_extraction.text import CountVectorizer
 
-        by_term = CountVectorizer(analyzer=analyser(corpus.language), dtype=np.float32)
-        self.whole = by_term.fit_transform(article_texts(corpus.articles))  # (articles, terms)
-        vocabulary = by_term.vocabulary_
-        texts = {
-            "path": [PATH_SEPARATOR.join(article.path) for article in corpus.articles],
-            "rubric": [article.rubric for article in corpus.articles],
-            "text": [article.text for article in corpus.articles],
-        }
-        self.fields = {name: by_term.transform(field) for name, field in texts.items() if any(field)}
-        asked = question_analyser(corpus.language, stop_words=stop_words)
-        self._asked = CountVectorizer(analyzer=asked, vocabulary=vocabulary, dtype=np.float32)
-        self.holding = np.diff(self.whole.tocsc().indptr)  # (terms,) articles that hold the term
-        self._idf = idf(len(texts["text"]), self.holding).astype(np.float32)
+def expanded(
+    words: TermCounts, asked: csr_matrix, scores: np.ndarray, *, articles: int, terms: int, weight: float
+) -> csr_matrix:
+    """Return the questions with the terms of their best articles, RM3 (Abdul-Jaleel et al. 2004)."""
+    from scipy.sparse import csr_matrix, diags, vstack
 
-    def asked(self, questions: Sequence[str]) -> csr_matrix:
-        """Return how often each question has each term, (questions, terms) sparse."""
-        return self._asked.transform(questions)
-
-    def weights(self, *, k1: float, b: float, **of_fields: float) -> csr_matrix:
-        """Return BM25's weight of each term in each article, (terms, articles) sparse. With weights `of_fields` a term
-        occurs as often as the weighted sum over the fields says, each for its own length (BM25F: Robertson and Zaragoza
-        2009, section 3.6)."""
-        fields = {name: self.fields[name] for name in of_fields} if of_fields else {"": self.whole}
-        total = sum(of_fields.get(name, 1.0) * _shortened(counts, b) for name, counts in fields.items()).tocsr()
-        total.data = total.data / (k1 + total.data) * self._idf[total.indices]
-        return total.T.tocsr()
-
-    def expanded(
-        self, asked: csr_matrix, scores: np.ndarray, *, articles: int, terms: int, weight: float
-    ) -> csr_matrix:
-        """Return the questions with the terms of their best articles, RM3 (Abdul-Jaleel et al. 2004)."""
-        from scipy.sparse import csr_matrix, diags, vstack
-
-        lines = []
-        for row, by_article in enumerate(scores):
-            question, best = asked[[row]], best_rows(by_article, articles)
-            held = self.whole[best]
-            shares = diags(by_article[best] / np.maximum(np.asarray(held.sum(axis=1)).ravel(), 1)) @ held
-            model = np.asarray(shares.sum(axis=0)).ravel()
-            model[self.holding > max(_FEW, _COMMON * len(by_article))] = 0
-            model[np.argsort(-model, kind="stable")[terms:]] = 0
-            own = question / max(float(question.sum()), 1)
-            lines.append((1 - weight) * own + weight * csr_matrix(model / max(float(model.sum()), 1e-12)))
-        return vstack(lines).astype(np.float32)
+    lines = []
+    for row, by_article in enumerate(scores):
+        question, best = asked[[row]], best_rows(by_article, articles)
+        held = words.whole[best]
+        shares = diags(by_article[best] / np.maximum(np.asarray(held.sum(axis=1)).ravel(), 1)) @ held
+        model = np.asarray(shares.sum(axis=0)).ravel()
+        model[words.holding > max(_FEW, _COMMON * len(by_article))] = 0
+        model[np.argsort(-model, kind="stable")[terms:]] = 0
+        own = question / max(float(question.sum()), 1)
+        lines.append((1 - weight) * own + weight * csr_matrix(model / max(float(model.sum()), 1e-12)))
+    return vstack(lines).astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -145,7 +124,7 @@ class BaselineRuns(CorpusRuns):
 
 def _fields(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions) -> Made:
     run, resumed = runs.trained(planned, options)
-    words = WordCounts(runs.corpus, stop_words=run.config.bm25.stop_words)
+    words = word_counts(runs.corpus, stop_words=run.config.bm25.stop_words)
     grid = {name: values for name, values in FIELDS.items() if name in (*words.fields, *_SHORT)}
     best = runs.best(grid, lambda chosen: _bm25(words, {"text": 1.0, **chosen}))
     return best, best.chosen, run, resumed
@@ -153,14 +132,14 @@ def _fields(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions) -
 
 def _feedback(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions) -> Made:
     run, resumed = runs.trained(planned, options)
-    words = WordCounts(runs.corpus, stop_words=run.config.bm25.stop_words)
+    words = word_counts(runs.corpus, stop_words=run.config.bm25.stop_words)
     weights = words.weights(k1=run.config.bm25.k1, b=run.config.bm25.b)
 
     def expanding(chosen: Mapping[str, Any]) -> Score:
         def score(questions: Sequence[str]) -> np.ndarray:
             asked = words.asked(questions)
-            expanded = words.expanded(asked, (asked @ weights).toarray(), **chosen)
-            scores: np.ndarray = (expanded @ weights).toarray()
+            enlarged = expanded(words, asked, (asked @ weights).toarray(), **chosen)
+            scores: np.ndarray = (enlarged @ weights).toarray()
             return scores
 
         return score
@@ -178,7 +157,7 @@ def _fused(
 ) -> Made:
     run, resumed = runs.trained(planned, options)
     tuned = best_bm25(runs.corpus, runs.store, heading_path=True, stop_words=False)
-    words = WordCounts(runs.corpus, stop_words=False)
+    words = word_counts(runs.corpus, stop_words=False)
     by_words, by_vectors = _bm25(words, tuned), _by_vectors(Retriever.of(run), len(runs.corpus.articles))
 
     @cache
@@ -215,7 +194,7 @@ BASELINES: Mapping[str, Callable[[BaselineRuns, PlannedRun, TrainingOptions], Ma
 }
 
 
-def _bm25(words: WordCounts, parameters: Mapping[str, float]) -> Score:
+def _bm25(words: TermCounts, parameters: Mapping[str, float]) -> Score:
     @lru_cache(maxsize=1)  # tuning makes many of these matrices, and uses each at once
     def weights() -> csr_matrix:
         return words.weights(**parameters)
@@ -236,15 +215,6 @@ def _by_vectors(retriever: Retriever, n_articles: int) -> Score:
 def _in_parts(score: Score, questions: Sequence[str]) -> Iterator[np.ndarray]:
     for start in range(0, len(questions), _AT_ONCE):
         yield from score(questions[start : start + _AT_ONCE])
-
-
-def _shortened(counts: csr_matrix, b: float) -> csr_matrix:
-    """Return the counts (articles, terms) divided by 1 - b + b times the article's length in mean lengths."""
-    from scipy.sparse import diags
-
-    lengths = np.asarray(counts.sum(axis=1)).ravel()
-    damping = 1 - b + b * lengths / max(float(lengths.mean()), 1e-12)
-    return (diags((1 / np.maximum(damping, 1e-12)).astype(np.float32)) @ counts).tocsr()
 
 
 def _by_rank(scores: np.ndarray, k: int) -> np.ndarray:

@@ -3,7 +3,6 @@ only weighed again."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -101,9 +100,12 @@ def tuned_bm25(
     _check_axis("b", bs)
     questions = split_questions(checked_corpus(corpus), SPLIT)
     texts = article_texts(corpus.articles, heading_path=heading_path)
-    counts = TermCounts(texts, corpus.language, [question.text for question in questions], stop_words=stop_words)
+    counts = TermCounts(texts, corpus.language, stop_words=stop_words)
+    asked = counts.asked([question.text for question in questions])
     labels, n_articles = corpus.label_rows(questions), len(corpus.articles)
-    by_point = [question_metrics(list(counts.rankings(k1, b, DEPTH)), labels, n_articles) for k1 in k1s for b in bs]
+    by_point = [
+        question_metrics(list(counts.rankings(asked, DEPTH, k1=k1, b=b)), labels, n_articles) for k1 in k1s for b in bs
+    ]
     means = [aggregate(metrics) for metrics in by_point]
     result = GridResult(
         tuple(map(float, k1s)),
@@ -142,44 +144,54 @@ def draw_grid(result: GridResult, corpus: Corpus, path: Path) -> None:
 
 
 class TermCounts:
-    """How often each term of some questions occurs in each text: all that BM25 needs to rank the texts for them."""
+    """How often each term occurs in each text, whole and by field, and BM25 over these counts.
 
-    def __init__(self, texts: Sequence[str], language: str, questions: Sequence[str], *, stop_words: bool = True):
-        terms_of, question_terms = analyser(language), question_analyser(language, stop_words=stop_words)
-        asked = [Counter(question_terms(question)) for question in questions]
-        vocabulary = {term: row for row, term in enumerate(sorted({term for terms in asked for term in terms}))}
-        lengths = np.zeros(len(texts))
-        counted = []
-        for row, text in enumerate(texts):
-            terms = terms_of(text)
-            lengths[row] = len(terms)
-            counted.append(Counter(term for term in terms if term in vocabulary))
-        self._asked = _sparse(asked, vocabulary)  # (questions, terms)
-        self._counts = _sparse(counted, vocabulary).T.tocsr()  # (terms, texts)
-        holding = np.diff(self._counts.indptr)  # (terms,) texts that hold the term
-        self._idf = np.repeat(idf(len(texts), holding), holding)
-        mean = lengths.mean() if lengths.any() else 1.0
-        self._lengths = (lengths / mean)[self._counts.indices]
+    Attributes:
+        whole: (texts, terms) sparse.
+        fields: the same of each field that has words.
+        holding: (terms,) texts that hold the term.
+    """
 
-    def rankings(self, k1: float, b: float, depth: int) -> Iterator[np.ndarray]:
-        """Yield for each question the rows (int64) of its best `depth` texts, best first, ties by row."""
-        weights = self._counts.copy()
-        saturation = k1 * (1 - b + b * self._lengths)
-        weights.data = (self._idf * self._counts.data / (self._counts.data + saturation)).astype(np.float32)
-        for start in range(0, self._asked.shape[0], _QUESTIONS_AT_ONCE):
-            scores = (self._asked[start : start + _QUESTIONS_AT_ONCE] @ weights).toarray()  # (questions, texts)
-            for question_scores in scores:
-                yield best_rows(question_scores, depth)
+    def __init__(self, texts: Sequence[str], language: str, *, stop_words: bool = True, **fields: Sequence[str]):
+        from sklearn.feature_extraction.text import CountVectorizer
+
+        by_term = CountVectorizer(analyzer=analyser(language), dtype=np.float32)
+        self.whole = by_term.fit_transform(texts)
+        self.fields = {name: by_term.transform(field) for name, field in fields.items() if any(field)}
+        asked = question_analyser(language, stop_words=stop_words)
+        self._asked = CountVectorizer(analyzer=asked, vocabulary=by_term.vocabulary_, dtype=np.float32)
+        self.holding = np.diff(self.whole.tocsc().indptr)
+        self._idf = idf(len(texts), self.holding)
+
+    def asked(self, questions: Sequence[str]) -> csr_matrix:
+        """Return how often each question has each term, (questions, terms) sparse."""
+        return self._asked.transform(questions)
+
+    def weights(self, *, k1: float, b: float, **of_fields: float) -> csr_matrix:
+        """Return BM25's weight of each term in each text, (terms, texts) sparse float32. With weights `of_fields` a
+        term occurs as often as the weighted sum over the fields says, each for its own length (BM25F: Robertson and
+        Zaragoza 2009, section 3.6)."""
+        fields = {name: self.fields[name] for name in of_fields} if of_fields else {"": self.whole}
+        total = sum(of_fields.get(name, 1.0) * _shortened(counts, b) for name, counts in fields.items()).tocsr()
+        total.data = (total.data / (k1 + total.data) * self._idf[total.indices]).astype(np.float32)
+        return total.T.tocsr()
+
+    def rankings(self, asked: csr_matrix, depth: int, *, k1: float, b: float) -> Iterator[np.ndarray]:
+        """Yield for each question, (questions, terms), the rows (int64) of its best `depth` texts, best first, ties by
+        row."""
+        weights = self.weights(k1=k1, b=b)
+        for start in range(0, asked.shape[0], _QUESTIONS_AT_ONCE):
+            scores = (asked[start : start + _QUESTIONS_AT_ONCE] @ weights).toarray()  # (questions, texts)
+            yield from (best_rows(question_scores, depth) for question_scores in scores)
 
 
-def _sparse(counted: Sequence[Counter[str]], vocabulary: Mapping[str, int]) -> csr_matrix:
-    """Return the counts as a sparse matrix (texts, terms) float32."""
-    from scipy.sparse import csr_matrix
+def _shortened(counts: csr_matrix, b: float) -> csr_matrix:
+    """Return the counts (texts, terms) divided by 1 - b + b times the text's length in mean lengths."""
+    from scipy.sparse import diags
 
-    starts = np.cumsum([0, *map(len, counted)])
-    columns = [vocabulary[term] for terms in counted for term in terms]
-    data = [times for terms in counted for times in terms.values()]
-    return csr_matrix((np.array(data, dtype=np.float32), columns, starts), shape=(len(counted), len(vocabulary)))
+    lengths = np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
+    damping = 1 - b + b * lengths / max(float(lengths.mean()), 1e-12)
+    return (diags(1 / np.maximum(damping, 1e-12)) @ counts).tocsr()
 
 
 def _check_axis(name: str, values: Sequence[float]) -> None:

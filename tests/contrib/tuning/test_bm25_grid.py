@@ -92,13 +92,15 @@ QUESTIONS = ["cat", "cat dog dog", "bird of a cat", "whale", ""]
 @pytest.mark.parametrize(("language", "stop_words"), [("xx", False), ("en", False), ("en", True)])
 def test_rankings_are_those_of_bm25(k1, b, language, stop_words):
     index = BM25(TEXTS, language=language, k1=k1, b=b, stop_words=stop_words)
-    rankings = list(TermCounts(TEXTS, language, QUESTIONS, stop_words=stop_words).rankings(k1, b, 4))
+    counts = TermCounts(TEXTS, language, stop_words=stop_words)
+    rankings = list(counts.rankings(counts.asked(QUESTIONS), 4, k1=k1, b=b))
     assert [rows.tolist() for rows in rankings] == [index.ranking(question, 4)[0].tolist() for question in QUESTIONS]
 
 
 def test_rankings_by_hand():
     """At k1 = 0 both score alike; at k1 = 8, b = 0: 2 / 10 and 5 / 13; at b = 1 (4 terms on average): 2 / (2 + 4) and
     5 / (5 + 12)."""
-    counts = TermCounts(["bird bird", "bird bird bird bird bird cat"], "xx", ["bird"])
-    first = {(k1, b): next(counts.rankings(k1, b, 1)).tolist() for k1 in (0, 8) for b in (0.0, 1.0)}
+    counts = TermCounts(["bird bird", "bird bird bird bird bird cat"], "xx")
+    asked = counts.asked(["bird"])
+    first = {(k1, b): next(counts.rankings(asked, 1, k1=k1, b=b)).tolist() for k1 in (0, 8) for b in (0.0, 1.0)}
     assert first == {(0, 0.0): [0], (0, 1.0): [0], (8, 0.0): [1], (8, 1.0): [0]}
