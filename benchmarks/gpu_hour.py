@@ -17,8 +17,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,7 +35,7 @@ from statgraph.progress import Step, TrainingStep
 from statgraph.retrieval.search.evaluating import evaluate_split
 from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs.folders import is_finished, is_unfinished
-from statgraph.runs.provenance import commit, versions
+from statgraph.runs.provenance import commit
 from statgraph.runs.run import RunFolder
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.pipeline import train_run
@@ -64,26 +64,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.train:
             _train_and_measure(options.train, options.corpus, options.encoder, options.out, dry=options.dry)
             return 0
-        with _place(options) as (corpus, encoder, out, env):
+        with tempfile.TemporaryDirectory(prefix="statgraph-") as scratch:
+            if options.dry:  # all but the corpus is gone afterwards
+                sample = read_corpus(sample_folder())
+                tiny = write_tiny_backbone(Path(scratch) / "tiny", [article_text(each) for each in sample.articles])
+                corpus, encoder, out = sample_folder(), str(tiny), Path(scratch) / "results"
+            else:
+                check_machine(options.corpus)
+                corpus, encoder, out = options.corpus, encoder_at_hand(options.encoder), options.out
             print(f"{corpus}, {encoder}; results in {out}", flush=True)
+            env = {**os.environ, **_OFFLINE, **({"CUDA_VISIBLE_DEVICES": ""} if options.dry else {})}
             commands = plan(corpus, encoder, out, dry=options.dry)
-            return work_off(commands, out, seconds=3600 * options.hours, env={**os.environ, **_OFFLINE, **env})
+            return work_off(commands, out, seconds=3600 * options.hours, env=env)
     except StatgraphError as error:
         print(f"Error: {error}", file=sys.stderr)
         return 1
-
-
-@contextmanager
-def _place(options: argparse.Namespace) -> Iterator[tuple[Path, str, Path, dict[str, str]]]:
-    """Yield (corpus, encoder, folder of the results, environment): of a rehearsal all but the corpus is temporary."""
-    if not options.dry:
-        check_machine(options.corpus)
-        yield options.corpus, encoder_at_hand(options.encoder), options.out, {}
-        return
-    with tempfile.TemporaryDirectory(prefix="statgraph-") as folder:
-        sample = read_corpus(sample_folder())
-        tiny = write_tiny_backbone(Path(folder) / "tiny", [article_text(article) for article in sample.articles])
-        yield sample_folder(), str(tiny), Path(folder) / "results", {"CUDA_VISIBLE_DEVICES": ""}
 
 
 def check_machine(corpus: Path) -> None:
@@ -212,16 +207,10 @@ def _train_and_measure(system: str, corpus_folder: Path, encoder: str, out: Path
         if corpus.split(split)
     }
     result = {
-        "system": system,
-        "corpus": corpus.name,
-        "backbone": encoder,
+        **run.to_dict(),
         "device": platform.machine() if dry else torch.cuda.get_device_name(),
-        "commit": commit(),
-        "versions": versions(),
         "seconds_of_this_process": round(seconds, 1),
-        "steps": list(run.steps),
         "most_cuda_bytes": None if dry else torch.cuda.max_memory_allocated(),
-        "config": run.config.to_dict(),
         "reports": reports,
     }
     write_json(out / f"{system}.json", result)

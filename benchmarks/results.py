@@ -16,7 +16,8 @@ from benchmarks.measuring import Row
 from statgraph.artifacts import read_json, write_json, write_text
 from statgraph.device import peak_memory_mib
 from statgraph.runs.provenance import commit
-from tools.material import DOCS, table, with_tables
+from statgraph.studies.rendering import table
+from tools.material import DOCS, with_tables
 
 FOLDER = Path(__file__).parent / "results"
 _PACKAGES = (

@@ -26,8 +26,8 @@ from statgraph.law.store import read_corpus
 from statgraph.retrieval.ranking.calibration import Calibration, Evidence, standardised
 from statgraph.retrieval.search.ensemble_run import learnt_from, read_ensemble
 from statgraph.runs.run import RunFolder
+from statgraph.studies.rendering import table
 from statgraph.systems import calibrating
-from tools.material import table
 from tools.official_acts import small_laws
 
 _SAMPLE = Path(__file__).parents[1] / "data" / "sample"

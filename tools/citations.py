@@ -29,7 +29,8 @@ from statgraph.law.citations.numbers import article_number
 from statgraph.law.citations.references import REFERENCES, ReferenceFinder
 from statgraph.law.records import REFERENCES_ELSEWHERE, Article
 from statgraph.law.titles import number_or_title
-from tools.material import DOCS, law_files, read_yaml, table, with_tables
+from statgraph.studies.rendering import table
+from tools.material import DOCS, law_files, read_yaml, with_tables
 
 LABELS = Path(__file__).with_suffix(".yaml")
 PAGE = DOCS / "citations.md"

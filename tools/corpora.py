@@ -24,7 +24,8 @@ from statgraph.errors import StatgraphError
 from statgraph.formats.importing import About, draft_source
 from statgraph.law.draft import Draft, Reading
 from statgraph.law.records import Article
-from tools.material import DOCS, read_yaml, table, with_tables
+from statgraph.studies.rendering import table
+from tools.material import DOCS, read_yaml, with_tables
 
 PAGE = DOCS / "repositories.md"
 REPOSITORIES = Path(__file__).with_suffix(".yaml")

@@ -7,8 +7,8 @@ from functools import reduce
 from pathlib import Path
 
 from statgraph.config import RunConfig
+from statgraph.studies.rendering import table
 from statgraph.systems.presets import resolve_config
-from tools.material import table
 
 VALUES = Path(__file__).with_name("fidelity.yaml")
 # What resolves to each regime, whatever the machine. A hub name is not fetched to be named.

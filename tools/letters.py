@@ -22,8 +22,8 @@ from statgraph.retrieval.search.ensemble_run import learnt_from
 from statgraph.retrieval.search.evaluating import split_metrics
 from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs.run import RunFolder
-from statgraph.studies.rendering import line
-from tools.material import read_yaml, table
+from statgraph.studies.rendering import table
+from tools.material import read_yaml
 
 _STORY = 8  # sentences
 # How people type what they write.
@@ -82,7 +82,7 @@ def main(runs: tuple[str, ...]) -> None:
         for kind, asked in {"as they stand": corpus, **letters}.items():
             metrics = split_metrics(retriever, asked, split).metrics
             figures = [f"{100 * metrics[metric].mean():.1f}" for metric in _METRICS]
-            print(line([f"{corpus.name}, {split}", f"{len(metrics)}, {kind}", *figures]), flush=True)
+            print(table([f"{corpus.name}, {split}", f"{len(metrics)}, {kind}", *figures], [])[0], flush=True)
 
 
 if __name__ == "__main__":

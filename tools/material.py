@@ -1,14 +1,12 @@
-"""What the tools share: files of law, values in YAML, and tables on the pages of docs/."""
+"""What the tools share: files of law, values in YAML, and the places of tables on the pages of docs/."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import yaml
-
-from statgraph.studies.rendering import line
 
 DOCS = Path(__file__).parents[1] / "docs"
 BEGIN, END = "<!-- tables: begin -->", "<!-- tables: end -->"
@@ -23,12 +21,6 @@ def law_files(folder: Path) -> Iterator[Path]:
 def read_yaml(path: Path) -> Any:
     """Return what a YAML file holds."""
     return yaml.safe_load(path.read_text(encoding="utf-8"))
-
-
-def table(columns: Sequence[str], rows: Iterable[Iterable[object]], *, numbers: Container[int] = ()) -> list[str]:
-    """Return the lines of a Markdown table; the columns at the places `numbers` are aligned right."""
-    marks = ["---:" if place in numbers else "---" for place in range(len(columns))]
-    return [line(columns), line(marks), *(line([str(cell) for cell in row]) for row in rows)]
 
 
 def with_tables(page: Path, lines: Iterable[str]) -> str:

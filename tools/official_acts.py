@@ -22,7 +22,8 @@ from statgraph.artifacts import write_text
 from statgraph.cli.main import run_command
 from statgraph.law.records import Question
 from statgraph.retrieval.search.hits import Hit
-from tools.material import DOCS, read_yaml, table, with_tables
+from statgraph.studies.rendering import table
+from tools.material import DOCS, read_yaml, with_tables
 
 QUESTIONS = Path(__file__).with_suffix(".yaml")
 _LAWS = Path(__file__).parents[1] / "tests" / "laws"

@@ -28,7 +28,8 @@ from statgraph.formats.acts.profile import fitting_profile
 from statgraph.formats.acts.reader import ActReader, root_of
 from statgraph.formats.importing import import_corpus
 from statgraph.law.records import Article
-from tools.material import DOCS, law_files, table, with_tables
+from statgraph.studies.rendering import table
+from tools.material import DOCS, law_files, with_tables
 
 PAGE = DOCS / "official-files.md"
 _COUNTS = re.compile(r"'?(articles(?:_main|_annex)?|article titles|unit_arti|unit_para)'?[: ]+(\d+)")

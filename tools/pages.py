@@ -11,7 +11,7 @@ import click
 from statgraph.cli.main import COMMANDS, cli
 from statgraph.cli.options import settings_page
 from statgraph.formats.catalogue.catalogue import CATALOGUE
-from tools.material import table
+from statgraph.studies.rendering import table
 
 COLUMNS = 100
 _OPENING = """# The command line

@@ -10,12 +10,11 @@ from statgraph.evaluation.metrics import QuestionMetrics
 from statgraph.evaluation.significance import SIGNIFICANCE_LEVEL, Comparison, Estimate, adjusted_p_values
 from statgraph.retrieval.search.evaluating import SplitMetrics
 from statgraph.studies.analyses import LINES
-from statgraph.studies.rendering import PAPER, main_table, opening, table_text
+from statgraph.studies.rendering import PAPER, main_table, opening, table, table_text
 from statgraph.studies.spec import TableSpec
 from statgraph.studies.store import RunResult
 from statgraph.studies.summary import ALL, RowSummary, SeedSummary
 from statgraph.studies.table_files import about_of, read_values, spec_of
-from tools.material import table
 
 _TABLE = re.compile(r"^\| row \| (seeds|against) \|.*(?:\n\|.*)*", re.MULTILINE)
 _LINK = re.compile(r"\(results/([\w-]+)\.md\)")

@@ -58,12 +58,15 @@ def measure_on_gpu(settings: Settings) -> list[Row]:
 
 def _row(corpus: Corpus, device: torch.device, *, quick: bool) -> Row:
     """Return the row of a device; both sides get the same texts, in slices that take turns."""
+    from sentence_transformers import SentenceTransformer
+
     n_articles = min(100 if quick else 5000, len(corpus.articles))
     rows = _sampled_rows(corpus, n_articles)
     texts = [article_text(corpus.articles[row]) for row in rows]
     backbone = resolve_backbone(BACKBONE)
     tokenizer, model = load_backbone(backbone)
-    rival = _sentence_transformer(backbone, tokenizer, model, device)
+    rival = SentenceTransformer(str(backbone.location), device=str(device), local_files_only=True)
+    rival.max_seq_length = MAX_TOKENS
     slices = np.array_split(np.arange(n_articles), 1 if quick else ROUNDS)
     ours, theirs = np.empty((2, n_articles, model.config.hidden_size), dtype=np.float32)
 
@@ -113,19 +116,6 @@ def _embedded(backbone: Backbone, tokenizer, model, texts: Sequence[str], device
 def _encoded(rival, texts: Sequence[str], prefix: str) -> np.ndarray:
     """Return the vectors that sentence-transformers gives, (texts, width) of length 1."""
     return rival.encode(list(texts), prompt=prefix, batch_size=32, normalize_embeddings=True, show_progress_bar=False)
-
-
-def _sentence_transformer(backbone: Backbone, tokenizer, model, device: torch.device):
-    """Return the same model as sentence-transformers runs it."""
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
-
-    with tempfile.TemporaryDirectory() as folder:
-        model.save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
-        transformer = Transformer(folder, max_seq_length=MAX_TOKENS)
-    pooling = Pooling(model.config.hidden_size, pooling_mode=backbone.pooling)
-    return SentenceTransformer(modules=[transformer, pooling], device=str(device))
 
 
 def _dev_quality(corpus: Corpus, rows: Sequence[int], vectors: np.ndarray, rival, prefix: str) -> float:

@@ -3,7 +3,7 @@ BM25 with feedback, BM25 together with an encoder, the best signal alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -36,23 +36,20 @@ RECIPROCAL = {"k": (5, 10, 20, 60)}
 SUMMED = {"bm25": tuple(np.linspace(0, 1, 21).round(2).tolist())}
 _COMMON, _FEW = 0.1, 10  # a term of more of the articles is no feedback, as in Anserini, unless these are few
 
-# A ranker, what dev chose for it, its run, and whether that was resumed.
-Made = tuple[Ranks, Mapping[str, object], RunFolder, bool]
+Made = tuple[Ranks, Mapping[str, object]]  # a ranker and what dev chose for it
 Score = Callable[[Sequence[str]], np.ndarray]  # from questions to (questions, articles) float32
 
 
 @dataclass(frozen=True)
 class Scored:
-    """Ranks all articles by a function of the questions; `chosen` is what dev chose for it."""
+    """Ranks all articles by a function of the questions."""
 
     score: Score
-    chosen: Mapping[str, object]
 
     def rank(self, questions: Sequence[str], k: int) -> list[Ranked]:
         """Return the best `k` articles for each question, ties by row."""
-        return [
-            Ranked(rows, scores[rows]) for scores in _in_parts(self.score, questions) for rows in [best_rows(scores, k)]
-        ]
+        parts = (self.score(questions[start : start + _AT_ONCE]) for start in range(0, len(questions), _AT_ONCE))
+        return [Ranked(rows, scores[rows]) for part in parts for scores in part for rows in [best_rows(scores, k)]]
 
 
 def word_counts(corpus: Corpus, *, stop_words: bool) -> TermCounts:
@@ -93,9 +90,9 @@ class BaselineRuns(CorpusRuns):
     def _carried_out(self, planned: PlannedRun, options: TrainingOptions) -> RunResult:
         if not planned.row.baseline:
             return super()._carried_out(planned, options)
-        ranker, chosen, run, resumed = BASELINES[planned.row.baseline](self, planned, options)
-        about = self._about(planned, run, resumed) | {"chosen": dict(chosen)}
-        return RunResult(self._metrics_of(ranker), about)
+        run, resumed = self.trained(planned, options)
+        ranker, chosen = BASELINES[planned.row.baseline](self, run)
+        return RunResult(self._metrics_of(ranker), self._about(planned, run, resumed) | {"chosen": dict(chosen)})
 
     def quality(self, ranker: Ranks) -> float:
         """Return the mean ranking quality of a ranker over the dev questions."""
@@ -104,13 +101,13 @@ class BaselineRuns(CorpusRuns):
         labels = self.corpus.label_rows(questions)
         return float(question_metrics(rankings, labels, len(self.corpus.articles))[QUALITY].mean())
 
-    def best(self, grid: Mapping[str, Sequence[float]], ranker: Callable[[Mapping[str, Any]], Score]) -> Scored:
+    def best(self, grid: Mapping[str, Sequence[float]], score_of: Callable[[Mapping[str, Any]], Score]) -> Made:
         """Return the ranker that is best on dev by coordinate ascent: from the middle of the grid, one parameter after
         the other takes the value that is best beside the rest, until none changes."""
 
         @cache
         def quality(values: tuple[float, ...]) -> float:
-            return self.quality(Scored(ranker(dict(zip(grid, values, strict=True))), {}))
+            return self.quality(Scored(score_of(dict(zip(grid, values, strict=True)))))
 
         chosen, before = tuple(values[len(values) // 2] for values in grid.values()), None
         while chosen != before:
@@ -119,19 +116,16 @@ class BaselineRuns(CorpusRuns):
                 beside = [(*chosen[:place], value, *chosen[place + 1 :]) for value in values]
                 chosen = max([chosen, *beside], key=quality)  # the first of equals
         named = dict(zip(grid, chosen, strict=True))
-        return Scored(ranker(named), named)
+        return Scored(score_of(named)), named
 
 
-def _fields(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions) -> Made:
-    run, resumed = runs.trained(planned, options)
+def _fields(runs: BaselineRuns, run: RunFolder) -> Made:
     words = word_counts(runs.corpus, stop_words=run.config.bm25.stop_words)
     grid = {name: values for name, values in FIELDS.items() if name in (*words.fields, *_SHORT)}
-    best = runs.best(grid, lambda chosen: _bm25(words, {"text": 1.0, **chosen}))
-    return best, best.chosen, run, resumed
+    return runs.best(grid, lambda chosen: _bm25(words, {"text": 1.0, **chosen}))
 
 
-def _feedback(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions) -> Made:
-    run, resumed = runs.trained(planned, options)
+def _feedback(runs: BaselineRuns, run: RunFolder) -> Made:
     words = word_counts(runs.corpus, stop_words=run.config.bm25.stop_words)
     weights = words.weights(k1=run.config.bm25.k1, b=run.config.bm25.b)
 
@@ -144,18 +138,12 @@ def _feedback(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions)
 
         return score
 
-    best = runs.best(FEEDBACK, expanding)
-    return best, best.chosen, run, resumed
+    return runs.best(FEEDBACK, expanding)
 
 
 def _fused(
-    runs: BaselineRuns,
-    planned: PlannedRun,
-    options: TrainingOptions,
-    grid: Mapping[str, Sequence[float]],
-    fuse: Callable[..., np.ndarray],
+    runs: BaselineRuns, run: RunFolder, grid: Mapping[str, Sequence[float]], fuse: Callable[..., np.ndarray]
 ) -> Made:
-    run, resumed = runs.trained(planned, options)
     tuned = best_bm25(runs.corpus, runs.store, heading_path=True, stop_words=False)
     words = word_counts(runs.corpus, stop_words=False)
     by_words, by_vectors = _bm25(words, tuned), _by_vectors(Retriever.of(run), len(runs.corpus.articles))
@@ -164,28 +152,26 @@ def _fused(
     def both(questions: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
         return by_words(questions), by_vectors(questions)
 
-    best = runs.best(grid, lambda chosen: lambda questions: fuse(*both(tuple(questions)), *chosen.values()))
-    return best, {**best.chosen, **{f"bm25.{name}": value for name, value in tuned.items()}}, run, resumed
+    best, chosen = runs.best(grid, lambda chosen: lambda questions: fuse(*both(tuple(questions)), *chosen.values()))
+    return best, {**chosen, **{f"bm25.{name}": value for name, value in tuned.items()}}
 
 
-def _reciprocal(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions) -> Made:
-    return _fused(runs, planned, options, RECIPROCAL, lambda one, other, k: _by_rank(one, k) + _by_rank(other, k))
+def _reciprocal(runs: BaselineRuns, run: RunFolder) -> Made:
+    return _fused(runs, run, RECIPROCAL, lambda one, other, k: _by_rank(one, k) + _by_rank(other, k))
 
 
-def _summed(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions) -> Made:
-    return _fused(
-        runs, planned, options, SUMMED, lambda one, other, share: share * _units(one) + (1 - share) * _units(other)
-    )
+def _summed(runs: BaselineRuns, run: RunFolder) -> Made:
+    return _fused(runs, run, SUMMED, lambda one, other, share: share * _units(one) + (1 - share) * _units(other))
 
 
-def _best_signal(runs: BaselineRuns, planned: PlannedRun, options: TrainingOptions) -> Made:
-    run, resumed = runs.trained(planned, options)
+def _best_signal(runs: BaselineRuns, run: RunFolder) -> Made:
     ensemble = read_ensemble(run, len(runs.corpus.articles), device=run.config.device)
     best = max(ensemble.signals, key=lambda signal: runs.quality(Alone(signal)))
-    return Alone(best), {"signal": best.name}, run, resumed
+    return Alone(best), {"signal": best.name}
 
 
-BASELINES: Mapping[str, Callable[[BaselineRuns, PlannedRun, TrainingOptions], Made]] = {
+# From what a row's system trains.
+BASELINES: Mapping[str, Callable[[BaselineRuns, RunFolder], Made]] = {
     "fields": _fields,
     "feedback": _feedback,
     "reciprocal": _reciprocal,
@@ -210,11 +196,6 @@ def _by_vectors(retriever: Retriever, n_articles: int) -> Score:
         return scores
 
     return score
-
-
-def _in_parts(score: Score, questions: Sequence[str]) -> Iterator[np.ndarray]:
-    for start in range(0, len(questions), _AT_ONCE):
-        yield from score(questions[start : start + _AT_ONCE])
 
 
 def _by_rank(scores: np.ndarray, k: int) -> np.ndarray:

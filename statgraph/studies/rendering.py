@@ -5,7 +5,7 @@ A table `by_set` has a part for each question set, intervals beside its figures,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -108,12 +108,12 @@ def main_tables(spec: TableSpec, rows: Sequence[RowSummary]) -> list[str]:
 def main_table(spec: TableSpec, rows: Sequence[RowSummary]) -> list[str]:
     """Return the table over all questions, in percent: mean ± standard deviation over seeds, then the paper's."""
     in_paper = [metric for metric in spec.metrics if any(metric in row.paper for row in spec.rows)]
-    table = header(["row", "seeds", *spec.metrics, *([f"{metric}, {PAPER}" for metric in in_paper] or [PAPER])])
+    columns = ["row", "seeds", *spec.metrics, *([f"{metric}, {PAPER}" for metric in in_paper] or [PAPER])]
+    cells = []
     for row in rows:
         paper = [row.spec.paper.get(metric) for metric in in_paper] or [None]
-        paper_cells = [ABSENT if value is None else f"{value:.1f}" for value in paper]
-        table.append(line([*_figures(spec, row, ALL), *paper_cells]))
-    return table
+        cells.append([*_figures(spec, row, ALL), *(ABSENT if value is None else f"{value:.1f}" for value in paper)])
+    return table(columns, cells)
 
 
 def stratum_table(spec: TableSpec, rows: Sequence[RowSummary], stratum: str) -> list[str]:
@@ -121,13 +121,8 @@ def stratum_table(spec: TableSpec, rows: Sequence[RowSummary], stratum: str) -> 
     held = [row for row in rows if stratum in row.strata]
     if not held:
         return ["No question is of this kind."]
-    head = header(["row", "seeds", *spec.metrics])
-    return [
-        f"{held[0].n_questions[stratum]} questions.",
-        "",
-        *head,
-        *(line(_figures(spec, row, stratum)) for row in held),
-    ]
+    figures = table(["row", "seeds", *spec.metrics], (_figures(spec, row, stratum) for row in held))
+    return [f"{held[0].n_questions[stratum]} questions.", "", *figures]
 
 
 def differences_table(rows: Sequence[RowSummary], stratum: str = ALL) -> list[str]:
@@ -142,7 +137,7 @@ def differences_table(rows: Sequence[RowSummary], stratum: str = ALL) -> list[st
 
 def time_table(rows: Sequence[RowSummary]) -> list[str]:
     """Return what each row took: the mean over seeds of the seconds of each step, and the highest memory."""
-    lines = header(["row", "steps, s", "training and evaluation", "peak memory"])
+    cells = []
     for row in rows:
         runs = list(row.results.values())
         taken = [member for run in runs for member in run.about.get("taken", ())]
@@ -152,8 +147,8 @@ def time_table(rows: Sequence[RowSummary]) -> list[str]:
             wall += " (resumed: its last part alone)"
         steps = [step for run in runs for step in run.about["steps"]]
         peak = max((step["peak_mib"] for step in (*steps, *taken)), default=0)
-        lines.append(line([row.spec.name, _steps(runs), wall, f"{peak:,} MiB"]))
-    return lines
+        cells.append([row.spec.name, _steps(runs), wall, f"{peak:,} MiB"])
+    return table(["row", "steps, s", "training and evaluation", "peak memory"], cells)
 
 
 def draw_rows(spec: TableSpec, rows: Sequence[RowSummary], path: Path) -> None:
@@ -164,14 +159,10 @@ def draw_rows(spec: TableSpec, rows: Sequence[RowSummary], path: Path) -> None:
     bar_chart([row.spec.name for row in rows], means, spread, path, title=spec.title, ylabel="%")
 
 
-def header(names: Sequence[str]) -> list[str]:
-    """Return the two lines above a table's rows."""
-    return [line(names), line(["---"] * len(names))]
-
-
-def line(cells: Sequence[str]) -> str:
-    """Return a row of a table."""
-    return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
+def table(columns: Sequence[str], rows: Iterable[Iterable[object]], *, numbers: Container[int] = ()) -> list[str]:
+    """Return the lines of a Markdown table; the columns at the places `numbers` are aligned right."""
+    marks = ["---:" if place in numbers else "---" for place in range(len(columns))]
+    return [f"| {' | '.join(str(cell).replace('|', '/') for cell in cells)} |" for cells in (columns, marks, *rows)]
 
 
 def _body(spec: TableSpec, rows: Sequence[RowSummary], picture: str) -> list[str]:
@@ -212,8 +203,8 @@ def _body_by_set(spec: TableSpec, rows: Sequence[RowSummary]) -> list[str]:
             }
             signals = {name: [signal for signal, _ in pairs.values()] for name, pairs in best.items()}
             compared = {name: {metric: comparison for metric, (_, comparison) in best[name].items()} for name in best}
-            table = _comparison_table(("row",), compared, adjusted=True, signals=signals)
-            lines += [f"### {title}, best signal", "", *table, ""]
+            beside = _comparison_table(("row",), compared, adjusted=True, signals=signals)
+            lines += [f"### {title}, best signal", "", *beside, ""]
     return lines
 
 
@@ -224,11 +215,11 @@ def _teachers(rows: Sequence[RowSummary]) -> list[str]:
     shown = {name: last for name, last in ends.items() if all(_TEACHER[0] in record for record in last)}
     if not shown:
         return []
-    lines = [f"## Student and teacher\n\n{_TEACHER_NOTE}\n", *header(["row", *_TEACHER])]
-    for name, last in shown.items():
-        means = [f"{np.mean([record[measure] for record in last]):.3f}" for measure in _TEACHER]
-        lines.append(line([name, *means]))
-    return [*lines, ""]
+    means = [
+        [name, *(f"{np.mean([record[measure] for record in last]):.3f}" for measure in _TEACHER)]
+        for name, last in shown.items()
+    ]
+    return ["## Student and teacher", "", _TEACHER_NOTE, "", *table(["row", *_TEACHER], means), ""]
 
 
 def _figures(spec: TableSpec, row: RowSummary, stratum: str) -> list[str]:
@@ -251,15 +242,15 @@ def _comparison_table(
 ) -> list[str]:
     """Return a table of comparisons (names of a row, as many as `columns` -> metric -> comparison), where asked for
     with p-values adjusted for their number, and with the name of a signal in front of each."""
-    lines = header([*columns, *next(iter(compared.values()), {})])
+    rows = []
     p_values = [comparison.p_value for by_metric in compared.values() for comparison in by_metric.values()]
     shown = iter(adjusted_p_values(p_values) if adjusted else p_values)
     for names, by_metric in compared.items():
         cells = [_difference(comparison, next(shown)) for comparison in by_metric.values()]
         if signals:
             cells = [f"{signal}: {cell}" for signal, cell in zip(signals[names], cells, strict=True)]
-        lines.append(line([*names, *cells]))
-    return lines
+        rows.append([*names, *cells])
+    return table([*columns, *next(iter(compared.values()), {})], rows)
 
 
 def _difference(comparison: Comparison, p_value: float) -> str:

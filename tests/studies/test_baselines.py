@@ -57,8 +57,8 @@ def test_parameters_are_climbed_one_after_the_other(town_corpus, tmp_path, monke
     monkeypatch.setattr(BaselineRuns, "quality", lambda self, ranker: tried.append(1) or ranker.score([]))
     grid = {"a": range(10), "b": range(10)}
     runs = BaselineRuns(town_corpus, "test", RunStore(tmp_path))
-    best = runs.best(grid, lambda of: lambda questions: -((of["a"] - 7) ** 2) - (of["b"] - of["a"] + 3) ** 2)
-    assert best.chosen == {"a": 7, "b": 4}
+    best, chosen = runs.best(grid, lambda of: lambda questions: -((of["a"] - 7) ** 2) - (of["b"] - of["a"] + 3) ** 2)
+    assert chosen == {"a": 7, "b": 4}
     assert best.score([]) == 0
     assert len(tried) < 50
 

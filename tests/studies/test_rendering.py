@@ -12,6 +12,7 @@ from statgraph.studies.rendering import (
     main_table,
     main_tables,
     stratum_table,
+    table,
     table_text,
     time_table,
 )
@@ -42,6 +43,15 @@ def rows(made_up):
             "b": {0: made_up([1, 1, 1, 0], resumed=True)},
         },
     )
+
+
+def test_columns_of_numbers_are_aligned_right():
+    assert table(["law", "n"], [["a", 1], ["b|c", 2]], numbers=[1]) == [
+        "| law | n |",
+        "| --- | ---: |",
+        "| a | 1 |",
+        "| b/c | 2 |",
+    ]
 
 
 def test_the_figures_beside_the_papers(rows):

@@ -1,15 +1,6 @@
 import pytest
 
-from tools.material import BEGIN, END, table, with_tables
-
-
-def test_columns_of_numbers_are_aligned_right():
-    assert table(["law", "n"], [["a", 1], ["b|c", 2]], numbers=[1]) == [
-        "| law | n |",
-        "| --- | ---: |",
-        "| a | 1 |",
-        "| b/c | 2 |",
-    ]
+from tools.material import BEGIN, END, with_tables
 
 
 def test_what_people_wrote_around_the_tables_stays(tmp_path):

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.config import IndexConfig
 from statgraph.retrieval.index.article_index import IDS_FILE, ArticleIndex
 from statgraph.retrieval.index.vectors import INDEX_FILE
 from statgraph.runs import parts
@@ -80,11 +79,9 @@ def write_faiss_index(run: RunFolder, folder: Path) -> str:
     shutil.copyfile(run.index / INDEX_FILE, folder / INDEX_FILE)
     kind = index.kind
     if faiss.read_index(str(folder / INDEX_FILE)).d != index.width:
-        flat = index.rebuilt(IndexConfig(kind="flat"))
-        flat.save(folder / "flat")
-        kind = flat.kind
-        (folder / "flat" / INDEX_FILE).replace(folder / INDEX_FILE)
-        shutil.rmtree(folder / "flat")
+        flat, kind = faiss.IndexFlatIP(index.width), "flat"
+        flat.add(np.asarray(index.vectors, dtype=np.float32))
+        faiss.write_index(flat, str(folder / INDEX_FILE))
     artifacts.write_json(folder / IDS_FILE, {"article_ids": list(index.article_ids)})
     readme = _INDEX_README.format(
         articles=len(index),

@@ -26,20 +26,6 @@ _LABEL_CHARACTERS = 46
 
 # The page's own colours, which follow its light or dark scheme, in place of the figure's.
 _PAGE_COLOURS = {INK: "currentColor", FAINT_INK: "var(--faint)", PAPER: "var(--paper)"}
-_STYLE = """
-:root { color-scheme: light dark; --ink: #1b1b1f; --paper: #ffffff; --faint: #8e8e93; --line: #d5d5da; }
-@media (prefers-color-scheme: dark) { :root { --ink: #ececf0; --paper: #17171b; --faint: #85858c; --line: #3a3a42; } }
-body { color: var(--ink); background: var(--paper); font: 16px/1.5 system-ui, sans-serif; margin: 0 auto;
-  max-width: 76rem; padding: 1.5rem; }
-p, h1, h2 { max-width: 46rem; }
-svg { display: block; width: 100%; min-width: 34rem; height: auto; margin: 0.5rem 0; }
-table { border-collapse: collapse; font-size: 0.9rem; margin: 0.5rem 0; }
-th, td { border-bottom: 1px solid var(--line); padding: 0.15rem 1rem 0.15rem 0; text-align: left; }
-summary { cursor: pointer; }
-div.wide { overflow-x: auto; }
-ul { list-style: none; margin: 0.2rem 0; padding-left: 1.2rem; }
-"""
-
 Outline = Sequence[tuple[str, "Outline"]]
 
 
@@ -127,13 +113,10 @@ def write_drawings(drawings: Sequence[Drawing], folder: Path, *, stem: str, head
 def html_page(drawings: Sequence[Drawing], heading: str) -> str:
     """Return the page: every drawing under its title, with its description and a table of its numbers; light or dark as
     the reader's system is."""
-    sections = "\n".join(map(_section, drawings))
-    return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(heading)}</title>\n'
-        f"<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{escape(heading)}</h1>\n{sections}\n</main>\n"
-        "</body>\n</html>\n"
-    )
+    from jinja2 import Template
+
+    template = Template(Path(__file__).with_name("page.html").read_text(encoding="utf-8"), autoescape=True)
+    return template.render(drawings=drawings, heading=heading, svg=inline_svg) + "\n"
 
 
 def inline_svg(drawing: Drawing) -> str:
@@ -151,28 +134,3 @@ def inline_svg(drawing: Drawing) -> str:
     for colour, page_colour in _PAGE_COLOURS.items():
         svg = svg.replace(colour, page_colour)
     return svg.replace("</a>", "</g>").replace("xlink:href", "href")
-
-
-def _section(drawing: Drawing) -> str:
-    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in drawing.columns)
-    body = "\n".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in drawing.rows)
-    return (
-        f'<section id="{drawing.name}">\n<h2>{escape(drawing.title)}</h2>\n<p>{escape(drawing.description)}</p>\n'
-        f'<div class="wide">\n{inline_svg(drawing)}\n</div>\n'
-        f"{_folded('All headings', _items(drawing.outline)) if drawing.outline else ''}"
-        + _folded("The numbers", f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>")
-        + "</section>"
-    )
-
-
-def _folded(summary: str, content: str) -> str:
-    return f"<details><summary>{escape(summary)}</summary>\n{content}\n</details>\n"
-
-
-def _items(outline: Outline) -> str:
-    items = (_folded(text, _items(below)) if below else escape(text) for text, below in outline)
-    return f"<ul>\n{''.join(f'<li>{item}</li>' for item in items)}</ul>"
-
-
-def _cell(value: object) -> str:
-    return f"<td>{value:,}</td>" if isinstance(value, int) else f"<td>{escape(str(value))}</td>"

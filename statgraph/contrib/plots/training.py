@@ -203,19 +203,18 @@ def _stage_panels(records: Sequence[dict[str, Any]], y_name: str, x_name: str) -
 
 def _projected(vectors: np.ndarray, projection: str, seed: int) -> tuple[np.ndarray, str]:
     """Return (places on a plane (vectors, 2), how they came about)."""
-    left, sizes, _ = np.linalg.svd(vectors - vectors.mean(axis=0), full_matrices=False)
-    components = left * sizes  # (vectors, components), the largest first
-    if projection == "pca":
-        kept = 100 * (sizes[:2] ** 2).sum() / max((sizes**2).sum(), np.finfo(float).tiny)
-        plane = np.zeros((len(vectors), 2))
-        plane[:, : min(2, components.shape[1])] = components[:, :2]
-        return plane, f"projected on their first two principal components ({kept:.0f} % of the variance)"
+    from sklearn.decomposition import PCA
     from sklearn.manifold import TSNE
 
+    pca = PCA(min(_PCA_FIRST, *vectors.shape), svd_solver="full")
+    components = pca.fit_transform(vectors)  # (vectors, components), the largest first
+    if projection == "pca":
+        kept = 100 * pca.explained_variance_ratio_[:2].sum()
+        plane = np.pad(components[:, :2], ((0, 0), (0, max(0, 2 - components.shape[1]))))
+        return plane, f"projected on their first two principal components ({kept:.0f} % of the variance)"
     perplexity = min(_PERPLEXITY, (len(vectors) - 1) / 3)
     tsne = TSNE(2, perplexity=perplexity, init="pca", random_state=seed, n_jobs=1)
-    plane = tsne.fit_transform(components[:, :_PCA_FIRST].astype(np.float32))
-    return plane, (
+    return tsne.fit_transform(components.astype(np.float32)), (
         f"laid out by t-SNE (perplexity {perplexity:.0f}): near points are near vectors, "
         "distances between clusters say little"
     )
