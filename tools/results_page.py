@@ -9,12 +9,11 @@ from pathlib import Path
 from statgraph.evaluation.metrics import QuestionMetrics
 from statgraph.evaluation.significance import SIGNIFICANCE_LEVEL, Comparison, Estimate, adjusted_p_values
 from statgraph.retrieval.search.evaluating import SplitMetrics
-from statgraph.studies.analyses import LINES
-from statgraph.studies.rendering import PAPER, main_table, opening, table, table_text
+from statgraph.studies.rendering import PAPER, main_table, table, table_text
 from statgraph.studies.spec import TableSpec
 from statgraph.studies.store import RunResult
 from statgraph.studies.summary import ALL, RowSummary, SeedSummary
-from statgraph.studies.table_files import about_of, read_values, spec_of
+from statgraph.studies.table_files import about_of, analysis_text, read_values, spec_of
 
 _TABLE = re.compile(r"^\| row \| (seeds|against) \|.*(?:\n\|.*)*", re.MULTILINE)
 _LINK = re.compile(r"\(results/([\w-]+)\.md\)")
@@ -65,10 +64,9 @@ def table_page(path: Path) -> str:
     values = read_values(path)
     figure = path.with_name(path.name.replace(".json.gz", ".png"))
     picture = figure.name if figure.is_file() else ""
+    if values.get("analysis"):
+        return analysis_text(values, picture)
     spec, rows = _saved_table(values)
-    if spec.analysis:
-        lines = [*opening(spec, about_of(values)), *LINES[spec.analysis](values), "", f"![{spec.title}]({picture})"]
-        return "\n".join(lines) + "\n"
     return table_text(spec, rows, about_of(values), picture=picture)
 
 

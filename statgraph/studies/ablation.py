@@ -6,12 +6,11 @@ import copy
 import shutil
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.device import peak_memory_mib
 from statgraph.encoders.inference.frozen_questions import questions_kept
@@ -24,15 +23,11 @@ from statgraph.retrieval.ranking.weighted_sum import CITED_BY, CITES, SECTION, W
 from statgraph.retrieval.search.ensemble_run import read_ensemble
 from statgraph.retrieval.signals.centring import Centre
 from statgraph.retrieval.signals.signal import Signal
-from statgraph.runs.folders import is_finished, is_unfinished
-from statgraph.runs.kind import kind_of
-from statgraph.runs.run import RunFolder
 from statgraph.studies.running import CorpusRuns, PlannedRun, run_id
 from statgraph.studies.spec import RowSpec, TableSpec
 from statgraph.studies.store import RunResult
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.learning import learn_weights, questions_of_all_sets
-from statgraph.systems.pipeline import train_run
 
 # Parts beside signals that a row can leave out. The first three are terms of the sum.
 AROUND = {"same heading": SECTION, "cited by": CITED_BY, "cites": CITES}
@@ -48,47 +43,27 @@ def with_signal_rows(spec: TableSpec, config: RunConfig) -> TableSpec:
     return replace(spec, rows=(spec.rows[0], *rows, *spec.rows[1:]))
 
 
-@dataclass(frozen=True)
 class AblationRuns(CorpusRuns):
     """The rows of an ablation on one corpus: an ensemble is trained for each seed, and its rows read it."""
 
-    _trained: dict[str, tuple[RunFolder, Ensemble]] = field(default_factory=dict)
-
     def _carried_out(self, planned: PlannedRun, options: TrainingOptions) -> RunResult:
         """Return the result of a row, training the ensemble as far as it is not there."""
+        run, _ = self.trained(planned, options)
         start = time.perf_counter()
-        base = self._claimed(planned)
-        if base not in self._trained:
-            self._trained.clear()
-            self._trained[base] = self._ensemble_of(planned, options)
-        run, ensemble = self._trained[base]
+        ensemble = read_ensemble(run, len(self.corpus.articles), device=planned.config.device)
         metrics = self._metrics_of(reduced(ensemble, planned.row.without, self.corpus))
         step = {"name": "row", "seconds": round(time.perf_counter() - start, 1), "peak_mib": peak_memory_mib()}
-        about = self._about(planned, RunFolder.read(run.folder), False) | {
-            "config": artifacts.as_json(planned.config.to_dict()),
-            "without": planned.row.without,
-            "steps": [step],
-        }
-        return RunResult(metrics, about)
+        about = {"without": planned.row.without, "steps": [step]}
+        return RunResult(metrics, self._about(planned, run, False) | about)
 
     def close(self, planned: Sequence[PlannedRun]) -> None:
         """Remove the ensembles of these rows, unless runs are kept; their members stay in the store."""
-        self._trained.clear()
         if not self.keep:
             for base in {self._claimed(run) for run in planned}:
                 shutil.rmtree(self.store.trained_folder(base), ignore_errors=True)
 
     def _claimed(self, planned: PlannedRun) -> str:
         return run_id(planned.config, self.corpus.content_hash, self.split, "ablation")
-
-    def _ensemble_of(self, planned: PlannedRun, options: TrainingOptions) -> tuple[RunFolder, Ensemble]:
-        """Return a run and its ensemble, its members from the store as far as they are there."""
-        config = kind_of(planned.config).for_corpus(planned.config, self.corpus)
-        folder = self.store.trained_folder(self._claimed(planned))
-        if not is_finished(folder):
-            train_run(self.corpus, config, folder, replace(options, resume=is_unfinished(folder)))
-        run = RunFolder.read(folder)
-        return run, read_ensemble(run, len(self.corpus.articles), device=config.device)
 
 
 @dataclass(frozen=True)

@@ -21,12 +21,12 @@ from statgraph.runs.provenance import commit
 from statgraph.studies.ablation import AblationRuns, with_signal_rows
 from statgraph.studies.analyses import ANALYSES, LINES
 from statgraph.studies.baselines import BaselineRuns
-from statgraph.studies.rendering import About, corpus_line, draw_rows, main_tables, opening, table_text
+from statgraph.studies.rendering import About, corpus_line, draw_rows, main_tables, table_text
 from statgraph.studies.running import PlannedRun, machine, planned_runs, with_tuned_bm25
 from statgraph.studies.spec import GRID, TableSpec, measurable_on, short_name
 from statgraph.studies.store import RunBusyError, RunResult, RunStore
 from statgraph.studies.summary import summaries
-from statgraph.studies.table_files import MARKDOWN, VALUES, runs_of, table_values, write_values
+from statgraph.studies.table_files import MARKDOWN, VALUES, analysis_text, runs_of, table_values, write_values
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.presets import resolve_config
 
@@ -190,11 +190,9 @@ def _analysed(request: Request, corpus: Corpus, folder: Path) -> Reproduced:
     )
     found = ANALYSES[spec.analysis](corpus, folder / PICTURE)
     values = {"table": spec.name, "title": spec.title, "source": spec.source, "about": asdict(about), **found}
-    main = LINES[spec.analysis](values)
-    lines = [*opening(spec, about), *main, "", f"![{spec.title}]({PICTURE})"]
-    artifacts.write_text(folder / MARKDOWN, "\n".join(lines) + "\n")
+    artifacts.write_text(folder / MARKDOWN, analysis_text(values, PICTURE))
     write_values(folder / VALUES, values)
-    return Reproduced(folder, main, ())
+    return Reproduced(folder, LINES[spec.analysis](values), ())
 
 
 def _commits(result: RunResult) -> list[str]:

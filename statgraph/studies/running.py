@@ -183,7 +183,7 @@ class CorpusRuns:
 
     def trained(self, planned: PlannedRun, options: TrainingOptions) -> tuple[RunFolder, bool]:
         """Return (what a row's system trains, whether its training was begun before)."""
-        folder = self.store.trained_folder(self._id(planned))
+        folder = self.store.trained_folder(self._claimed(planned))
         resumed = (folder / parts.CONFIG).is_file()
         if not is_finished(folder):
             corpus = _without_questions(self.corpus) if planned.row.without_questions else self.corpus
@@ -194,7 +194,7 @@ class CorpusRuns:
         return RunFolder.read(folder), resumed
 
     def _claimed(self, planned: PlannedRun) -> str:
-        """Return the id of what no other process may work on at the same time."""
+        """Return the id of what is trained for a row, on which no other process may work at the same time."""
         return self._id(planned)
 
     def close(self, planned: Sequence[PlannedRun]) -> None:

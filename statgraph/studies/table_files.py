@@ -14,7 +14,7 @@ from statgraph import artifacts
 from statgraph.errors import RunError, UsageError, on_command_line, option
 from statgraph.runs.provenance import published
 from statgraph.studies.analyses import LINES
-from statgraph.studies.rendering import About, table_text
+from statgraph.studies.rendering import About, opening, table_text
 from statgraph.studies.spec import RowSpec, TableSpec, row_of, table_of
 from statgraph.studies.store import RunResult
 from statgraph.studies.summary import RowSummary, summaries
@@ -168,6 +168,13 @@ def read_table_values(values: Mapping[str, Any]) -> tuple[TableSpec, list[RowSum
         row, _, seed = name.rpartition(", seed ")
         results.setdefault(row, {})[int(seed)] = RunResult.from_dict(run, values.get("questions", {}))
     return spec, summaries(spec, results), about_of(values)
+
+
+def analysis_text(values: Mapping[str, Any], picture: str) -> str:
+    """Return the Markdown of a saved analysis; `picture` is the file name of its figure."""
+    spec = spec_of(values)
+    lines = [*opening(spec, about_of(values)), *LINES[spec.analysis](values), "", f"![{spec.title}]({picture})"]
+    return "\n".join(lines) + "\n"
 
 
 def spec_of(values: Mapping[str, Any]) -> TableSpec:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -82,8 +81,8 @@ class Tuning:
     @property
     def ranked(self) -> tuple[TrialRecord, ...]:
         """Return the finished trials, best first, equal ones by number."""
-        finished = [(-trial.value, trial.number, trial) for trial in self.trials if trial.value is not None]
-        return tuple(trial for _, _, trial in sorted(finished, key=lambda each: each[:2]))
+        finished = (trial for trial in self.trials if trial.value is not None)
+        return tuple(sorted(finished, key=lambda trial: (-(trial.value or 0), trial.number)))
 
     @property
     def best_settings(self) -> tuple[str, ...]:
@@ -178,7 +177,6 @@ def _try(
     folder: Path,
 ) -> None:
     """Run one trial and tell the study how it ended; whatever happens, its run folder is gone afterwards."""
-    start = time.perf_counter()
     chosen = as_settings(trial.params, space)
     trial.set_user_attr("settings", chosen)
     shutil.rmtree(folder, ignore_errors=True)
@@ -196,7 +194,6 @@ def _try(
         result = {"state": TrialState.FAIL}
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    trial.set_user_attr("seconds", round(time.perf_counter() - start, 2))
     study.tell(trial, **result)
 
 
@@ -250,7 +247,7 @@ def _records(study: optuna.Study) -> list[TrialRecord]:
             trial.value if trial.state is TrialState.COMPLETE else None,
             dict(trial.user_attrs["settings"]),
             tuple(value for _, value in sorted(trial.intermediate_values.items())),
-            trial.user_attrs.get("seconds", 0.0),
+            round(trial.duration.total_seconds(), 2) if trial.duration else 0.0,
             trial.user_attrs.get("error", ""),
         )
         for number, trial in enumerate(ended, start=1)
