@@ -2,9 +2,9 @@
 
     python -m benchmarks.gpu_hour [--hours H] [--corpus DIR] [--encoder NAME] [--out DIR] [--dry]
 
-The tests marked `cuda`; the benchmark rows of a GPU; QABISAR, G-DSR and DSR trained in full with the largest encoder at
-hand, each by `--train SYSTEM` in a process of its own. What is finished is not done again; what the hour interrupts
-goes on next time. Nothing is fetched.
+The tests marked `cuda`; the benchmark rows of a GPU; QABISAR, G-DSR and DSR trained in full, each by `--train SYSTEM`
+in a process of its own. What is finished is not done again; what the hour interrupts goes on next time. Nothing is
+fetched.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,8 +43,6 @@ from statgraph.systems.presets import resolve_config
 REPO = Path(__file__).parents[1]
 CORPUS, OUT = Path("corpora/legi-fr"), Path("runs/gpu-hour")
 SYSTEMS = ("qabisar", "gdsr", "dsr")
-# Families of transformers that read French: those trained on it, and the multilingual ones.
-FAMILIES = ("camembert", "flaubert", "xlm-roberta")
 _OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
 _SMALL = ("encoder.article_heads=2", "gnn.heads=2", "encoder.chunk_tokens=16", "encoder.max_tokens=32")
 
@@ -55,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hours", type=float, default=1.0)
     parser.add_argument("--corpus", type=Path, default=CORPUS)
-    parser.add_argument("--encoder", default="", help="a folder or a model in the hub's cache; default: the largest")
+    parser.add_argument("--encoder", default=EMBEDDED_E5, help="a folder or a model in the hub's cache")
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--dry", action="store_true", help="rehearse it on the CPU with the sample and a tiny model")
     parser.add_argument("--train", metavar="SYSTEM", choices=SYSTEMS, help="only train this system and measure it")
@@ -70,8 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 tiny = write_tiny_backbone(Path(scratch) / "tiny", [article_text(each) for each in sample.articles])
                 corpus, encoder, out = sample_folder(), str(tiny), Path(scratch) / "results"
             else:
-                check_machine(options.corpus)
-                corpus, encoder, out = options.corpus, encoder_at_hand(options.encoder), options.out
+                corpus, encoder, out = options.corpus, options.encoder, options.out
+                check_machine(corpus, encoder)
             print(f"{corpus}, {encoder}; results in {out}", flush=True)
             env = {**os.environ, **_OFFLINE, **({"CUDA_VISIBLE_DEVICES": ""} if options.dry else {})}
             commands = plan(corpus, encoder, out, dry=options.dry)
@@ -81,14 +78,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
-def check_machine(corpus: Path) -> None:
+def check_machine(corpus: Path, encoder: str) -> None:
     """Raise what is missing on this machine, with the command that brings it.
 
     Raises:
         UsageError: if torch sees no CUDA device.
         CorpusError: if the corpus is not there.
+        ModelError: if the encoder is neither a folder, nor embedded, nor in the hub's cache.
     """
     import torch
+
+    from statgraph.encoders.loading import is_cached
 
     if not torch.cuda.is_available():
         raise UsageError(
@@ -97,35 +97,9 @@ def check_machine(corpus: Path) -> None:
         )
     if not (corpus / "corpus.jsonl").is_file():
         raise CorpusError(f"{corpus}: no corpus, and nothing is fetched here; run: statgraph fetch {corpus.name}")
-
-
-def encoder_at_hand(named: str = "") -> str:
-    """Return the encoder to train: the one named, else the largest French or multilingual one in the hub's cache, else
-    the embedded one.
-
-    Raises:
-        ModelError: if the named one is not on this machine.
-    """
-    from huggingface_hub import scan_cache_dir
-    from huggingface_hub.errors import CacheNotFound
-    from transformers import AutoConfig
-
-    from statgraph.encoders.loading import is_cached
-
-    if named:
-        in_folder = any((Path(named) / file).is_file() for file in ("config.json", "modules.json"))
-        if not in_folder and not is_cached(named):
-            raise ModelError(f"encoder '{named}': neither a model's folder nor in the hub's cache; fetch it before")
-        return named
-    sizes: dict[str, int] = {}  # parameters outside of the embeddings
-    with suppress(CacheNotFound):
-        for repository in scan_cache_dir().repos:
-            name = repository.repo_id
-            with suppress(OSError, ValueError):  # no model that transformers knows
-                about = AutoConfig.from_pretrained(name, local_files_only=True)
-                if about.model_type in FAMILIES and is_cached(name):
-                    sizes[name] = about.num_hidden_layers * about.hidden_size**2
-    return max(sizes, key=lambda name: (sizes[name], name), default=EMBEDDED_E5)
+    in_folder = any((Path(encoder) / file).is_file() for file in ("config.json", "modules.json"))
+    if encoder != EMBEDDED_E5 and not in_folder and not is_cached(encoder):
+        raise ModelError(f"encoder '{encoder}': neither a model's folder nor in the hub's cache; fetch it before")
 
 
 def plan(corpus: Path, encoder: str, out: Path, *, dry: bool) -> dict[str, tuple[str, ...]]:

@@ -29,6 +29,6 @@ def test_finished_items_are_not_run_again_and_the_time_limit_interrupts(tmp_path
 def test_a_machine_without_cuda_is_refused_in_one_line(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     with pytest.raises(UsageError, match="make gpu DRY=1"):
-        check_machine(tmp_path)
+        check_machine(tmp_path, "embedded:multilingual-e5-small")
     assert main([]) == 1
     assert capsys.readouterr().err.startswith("Error: torch ")
