@@ -6,6 +6,7 @@ import itertools
 import platform
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -37,13 +38,17 @@ def save_results(name: str, rows: list[Row], *, command: str) -> None:
     """Write the rows of a measure, the command that made them and what they were measured on."""
     FOLDER.mkdir(exist_ok=True)
     gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"
+    versions = {}
+    for package in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            versions[package] = version(package)
     about = {
         "command": command,
         "commit": commit(),
         "date": time.strftime("%Y-%m-%d"),
         "machine": f"{platform.machine()}, {torch.get_num_threads()} threads, {gpu}, "
         f"Python {platform.python_version()}",
-        "versions": {package: found for package in _PACKAGES if (found := _version(package))},
+        "versions": versions,
         "peak_mib": peak_memory_mib(),
     }
     write_json(FOLDER / f"{name}.json", {"about": about, "rows": [asdict(row) for row in rows]})
@@ -96,10 +101,3 @@ def performance(results: Iterable[Mapping]) -> list[str]:
 
 def _source(about: Mapping) -> str:
     return f"`{about['command']}`: commit {about['commit']}, {about['date']}, {about['machine']}"
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

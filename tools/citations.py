@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
+from scipy.stats import binomtest
 
 from statgraph.artifacts import write_text
 from statgraph.cli.main import run_command
@@ -175,10 +176,8 @@ def percent(part: int, whole: int) -> str:
     """Return a share in percent with its Wilson interval of 95 %."""
     if not whole:
         return ""
-    share, z = part / whole, 1.96
-    middle, width = share + z * z / (2 * whole), z * (share * (1 - share) / whole + z * z / (4 * whole**2)) ** 0.5
-    low, high = ((middle + sign * width) / (1 + z * z / whole) for sign in (-1, 1))
-    return f"{100 * share:.1f} ({100 * low:.0f} to {100 * high:.0f})"
+    low, high = binomtest(part, whole).proportion_ci(method="wilson")
+    return f"{100 * part / whole:.1f} ({100 * low:.0f} to {100 * high:.0f})"
 
 
 def sample(pairs: Iterable[Pair]) -> list[Pair]:

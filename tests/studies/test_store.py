@@ -1,5 +1,3 @@
-import multiprocessing
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +11,7 @@ from statgraph.studies.store import KeptRuns, RunBusyError, RunStore
 from statgraph.systems import dense
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.pipeline import train_run
-from statgraph.systems.presets import member_config, resolve_config
+from statgraph.systems.presets import resolve_config
 
 
 @pytest.fixture
@@ -48,20 +46,6 @@ def test_one_process_works_on_a_run(store, tmp_path):
         with other.claimed("another"):
             pass
     with other.claimed("r"):
-        pass
-
-
-def _die_holding(work):
-    with RunStore(work).claimed("r"):
-        os._exit(1)
-
-
-def test_a_process_that_dies_lets_go(store, tmp_path):
-    process = multiprocessing.get_context("fork").Process(target=_die_holding, args=(tmp_path,))
-    process.start()
-    process.join()
-    assert process.exitcode == 1
-    with store.claimed("r"):
         pass
 
 
@@ -116,20 +100,3 @@ def test_a_damaged_one_is_trained_again(train, cache):
     (kept / artifacts.MANIFEST).write_text("{}")
     assert is_finished(train("b").folder)
     assert cache.taken == []
-
-
-def test_ensembles_share_members(town_corpus, quick_settings, quick_backbone, cache, tmp_path, monkeypatch):
-    own = [text for text in quick_settings if not text.startswith("encoder.backbone")]
-    member = f"qabisar@{quick_backbone}"
-
-    def config(*members):
-        return resolve_config("ensemble", (*own, f"ensemble.members={','.join(members)}"))
-
-    options = TrainingOptions(run_cache=cache)
-    train_run(town_corpus, config(member, f"zero-shot@{quick_backbone}"), tmp_path / "both", options)
-    assert cache.taken == []
-    train_run(town_corpus, member_config(config(member), member), tmp_path / "alone", options)
-    assert len(cache.taken) == 1
-    monkeypatch.setattr(dense, "train_dense", None)
-    train_run(town_corpus, config(member), tmp_path / "fast", options)
-    assert [taken["name"] for taken in cache.taken] == [member] * 2  # alone, and of the second ensemble
