@@ -86,7 +86,7 @@ def _tune_grid(records: Corpus, config: RunConfig, folder: Path, lists: dict[str
 def _tune_by_trials(
     records: Corpus, system: str, settings: tuple[str, ...], folder: Path, given: dict[str, Any]
 ) -> None:
-    from statgraph.contrib.tuning.study import BEST, HISTORY, TRIALS, tune_system
+    from statgraph.contrib.tuning.study import BEST, TRIALS, tune_system
 
     tuning = tune_system(records, system, settings, out=folder, on_trial=_echo_trial, **given)
     best = tuning.ranked[:_SHOWN_TRIALS]
@@ -97,7 +97,7 @@ def _tune_by_trials(
     ]
     print_table(("", *(f"trial {trial.number}" for trial in best)), rows)
     click.echo("Best: " + " ".join(f"--set {shlex.quote(setting)}" for setting in tuning.best_settings))
-    _echo_written(folder, BEST, TRIALS, HISTORY)
+    _echo_written(folder, BEST, TRIALS)
 
 
 def _echo_written(folder: Path, *names: str) -> None:

@@ -46,7 +46,7 @@ def test_a_search_and_its_continuation(run_here, refused, town, space, set_optio
     best = max(trials, key=lambda trial: trial["value"])
     assert lines[-2].startswith("Best: --set encoder.backbone=")
     assert lines[-2].endswith(" ".join(f"--set {name}={value}" for name, value in best["settings"].items()))
-    assert lines[-1] == "Written: study/best.yaml, study/trials.json, study/history.png"
+    assert lines[-1] == "Written: study/best.yaml, study/trials.json"
     assert refused(*command, "--seed", "7") == (
         "study/study.db: a study with other settings (seed: 0 then, 7 now); give the same ones, or choose another --out"
     )

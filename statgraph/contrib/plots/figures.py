@@ -1,4 +1,4 @@
-"""Figures as PNG files: heat maps, bars and the trials of a search, drawn without a display."""
+"""Figures as PNG files: heat maps and bars, drawn without a display."""
 
 from __future__ import annotations
 
@@ -74,21 +74,11 @@ def bar_chart(
         axes.errorbar(places, values, errors[name], fmt="none", ecolor="#333333", elinewidth=1, capsize=2.5, zorder=3)
     crowded = sum(map(len, groups)) > 12 * figure.get_figwidth()
     axes.set_xticks(centres, groups, rotation=30 if crowded else 0, ha="right" if crowded else "center")
-    _finish(axes, names, n_series=len(series))
-    save_png(figure, path)
-
-
-def trials_chart(numbers: Sequence[int], values: Sequence[float], path: Path, **names: str) -> None:
-    """Write the values of some trials as points, and the best so far as a line.
-
-    Args:
-        names: as of a heat map.
-    """
-    figure, (axes,) = new_panels(6.0, 4.0)
-    axes.plot(numbers, np.maximum.accumulate(values), marker="o", markersize=4, label="best so far", color=COLOURS[0])
-    axes.plot(numbers, values, linestyle="none", marker="o", markersize=4, label="trial", color=COLOURS[1])
-    axes.locator_params(axis="x", integer=True)
-    _finish(axes, names, n_series=2)
+    axes.set(**names)
+    axes.grid(axis="y", color="#dddddd", linewidth=0.8, zorder=0)
+    axes.set_axisbelow(True)
+    if len(series) > 1:  # outside the axes, where it hides no value
+        figure.legend(loc="outside lower center", ncols=min(len(series), _LEGEND_COLUMNS), frameon=False)
     save_png(figure, path)
 
 
@@ -119,14 +109,6 @@ def save_png(figure: Figure, path: Path) -> None:
             bbox_inches="tight",
             metadata={"Software": None},
         )
-
-
-def _finish(axes: Axes, names: Mapping[str, str], *, n_series: int) -> None:
-    axes.set(**names)
-    axes.grid(axis="y", color="#dddddd", linewidth=0.8, zorder=0)
-    axes.set_axisbelow(True)
-    if n_series > 1:  # outside the axes, where it hides no value
-        axes.figure.legend(loc="outside lower center", ncols=min(n_series, _LEGEND_COLUMNS), frameon=False)
 
 
 def _label(value: object) -> str:

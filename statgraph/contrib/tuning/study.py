@@ -24,7 +24,7 @@ from statgraph.contrib.tuning.spaces import (
     read_space,
     without_fixed,
 )
-from statgraph.errors import DependencyError, RunError, UsageError, on_command_line, option, reason_of
+from statgraph.errors import RunError, UsageError, on_command_line, option, reason_of
 from statgraph.evaluation.metrics import deciding_metric
 from statgraph.law.records import Corpus, checked_corpus
 from statgraph.progress import Progress, Step, TrainingStep, resumable
@@ -40,7 +40,6 @@ from statgraph.training.seeding import derived_seed
 STUDY = "study.db"
 TRIALS = "trials.json"
 BEST = "best.yaml"
-HISTORY = "history.png"
 DEFAULT_TRIALS = 20
 _NAME = "statgraph"
 _BEGUN = "begun"
@@ -255,7 +254,7 @@ def _records(study: optuna.Study) -> list[TrialRecord]:
 
 
 def write_tuning(tuning: Tuning) -> None:
-    """Write trials, best settings and, where matplotlib is installed, the history into the study's folder.
+    """Write trials and best settings into the study's folder.
 
     Raises:
         RunError: if no trial finished.
@@ -268,13 +267,6 @@ def write_tuning(tuning: Tuning) -> None:
         )
     best = yaml.safe_dump(_nested(tuning.best_settings), sort_keys=False, allow_unicode=True)
     artifacts.write_text(tuning.folder / BEST, best)
-    finished = [(trial.number, 100 * trial.value) for trial in tuning.trials if trial.value is not None]
-    names = {"title": f"{len(finished)} finished of {len(tuning.trials)} trials", "ylabel": f"dev {tuning.metric}, %"}
-    with suppress(DependencyError):
-        from statgraph.contrib.plots.figures import trials_chart
-
-        numbers, values = zip(*finished, strict=True)
-        trials_chart(numbers, values, tuning.folder / HISTORY, xlabel="trial", **names)
 
 
 def _nested(settings: Sequence[str]) -> dict[str, object]:

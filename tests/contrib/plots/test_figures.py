@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from statgraph.contrib.plots import figures
-from statgraph.contrib.plots.figures import bar_chart, heat_map, trials_chart
+from statgraph.contrib.plots.figures import bar_chart, heat_map
 
 
 @pytest.fixture
@@ -51,13 +51,3 @@ def test_bars_stand_side_by_side_with_their_intervals(tmp_path, drawn):
     assert np.allclose(whiskers[2:], [[[0.2, 2.5], [0.2, 3.5]], [[1.2, 3.0], [1.2, 5.0]]])
     assert (axes.get_ylim()[1] > 5.0, axes.get_ylabel()) == (True, "R@200, %")
     assert [text.get_text() for text in axes.figure.legends[0].get_texts()] == ["x", "y"]
-
-
-def test_trials_are_points_and_the_best_so_far_a_line(tmp_path, drawn):
-    trials_chart([1, 3, 4], [25, 50, 37.5], tmp_path / "trials.png", title="3 finished of 4 trials")
-    (axes,) = drawn
-    best, trial = axes.lines
-    assert (best.get_xdata().tolist(), best.get_ydata().tolist()) == ([1, 3, 4], [25, 50, 50])
-    assert (trial.get_ydata().tolist(), trial.get_linestyle()) == ([25, 50, 37.5], "None")
-    assert axes.get_title() == "3 finished of 4 trials"
-    assert all(float(tick).is_integer() for tick in axes.get_xticks())

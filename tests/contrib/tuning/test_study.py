@@ -11,7 +11,6 @@ from statgraph.config import RunConfig
 from statgraph.contrib.tuning import study as search
 from statgraph.contrib.tuning.study import (
     BEST,
-    HISTORY,
     STUDY,
     TRIALS,
     TrialRecord,
@@ -32,7 +31,7 @@ SPACE = {
     "gnn.heads": Choice(("1", "2", "4")),
 }
 OPEN = ("device=cpu", "encoder.backbone=embedded:static")
-RESULTS = sorted([BEST, HISTORY, STUDY, TRIALS])
+RESULTS = sorted([BEST, STUDY, TRIALS])
 
 
 @pytest.fixture
@@ -222,7 +221,7 @@ def test_what_is_written_of_finished_trials_best_first_and_equal_ones_by_number(
     assert [trial.number for trial in tuning.ranked] == [3, 5, 1]
     assert tuning.best_settings == (*FIXED, "stage2.lr=2e-05", "gnn.layers=3")
     write_tuning(tuning)
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([BEST, HISTORY, TRIALS])
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([BEST, TRIALS])
     saved = artifacts.read_json(tmp_path / TRIALS)["trials"]
     assert saved == artifacts.as_json([dataclasses.asdict(trial) for trial in TRIALS_RUN])
     best = yaml.safe_load((tmp_path / BEST).read_text(encoding="utf-8"))
