@@ -2,8 +2,8 @@
 
     python -m benchmarks.gpu_hour [--hours H] [--corpus DIR] [--encoder NAME] [--out DIR] [--dry]
 
-The tests marked `cuda`; the benchmark rows of a GPU; QABISAR, G-DSR and DSR trained in full, each by `--train SYSTEM`
-in a process of its own. What is finished is not done again; what the hour interrupts goes on next time. Nothing is
+The tests marked `cuda`; the benchmark rows of a GPU; QABISAR, G-DSR and DSR trained in full, rows of a table by
+`statgraph reproduce`. What is finished is not done again; what the hour interrupts goes on next time. Nothing is
 fetched.
 """
 
@@ -11,17 +11,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-
-import numpy as np
 
 from statgraph.artifacts import write_json
 from statgraph.encoders.article_text import article_text
@@ -30,21 +26,23 @@ from statgraph.encoders.tiny import write_tiny_backbone
 from statgraph.errors import CorpusError, ModelError, StatgraphError, UsageError
 from statgraph.law.catalogue import sample_folder
 from statgraph.law.store import read_corpus
-from statgraph.progress import Step, TrainingStep
-from statgraph.retrieval.search.evaluating import evaluate_split
-from statgraph.retrieval.search.retriever import Retriever
-from statgraph.runs.folders import is_finished, is_unfinished
 from statgraph.runs.provenance import commit
-from statgraph.runs.run import RunFolder
-from statgraph.systems.job import TrainingOptions
-from statgraph.systems.pipeline import train_run
-from statgraph.systems.presets import resolve_config
 
 REPO = Path(__file__).parents[1]
 CORPUS, OUT = Path("corpora/legi-fr"), Path("runs/gpu-hour")
-SYSTEMS = ("qabisar", "gdsr", "dsr")
+TABLE, ROWS = "qabisar-table1", {"qabisar": "QABISAR", "gdsr": "G-DSR", "dsr": "stage 1"}
 _OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
 _SMALL = ("encoder.article_heads=2", "gnn.heads=2", "encoder.chunk_tokens=16", "encoder.max_tokens=32")
+# Runs `statgraph`, and prints the most memory of the device that its tensors had.
+_WITH_CUDA_BYTES = """
+import atexit
+from statgraph.cli.main import main
+@atexit.register
+def print_most():
+    import torch
+    print(f"at most {torch.cuda.max_memory_allocated():,} bytes of CUDA memory")
+main()
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -55,12 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--encoder", default=EMBEDDED_E5, help="a folder or a model in the hub's cache")
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--dry", action="store_true", help="rehearse it on the CPU with the sample and a tiny model")
-    parser.add_argument("--train", metavar="SYSTEM", choices=SYSTEMS, help="only train this system and measure it")
     options = parser.parse_args(arguments)
     try:
-        if options.train:
-            _train_and_measure(options.train, options.corpus, options.encoder, options.out, dry=options.dry)
-            return 0
         with tempfile.TemporaryDirectory(prefix="statgraph-") as scratch:
             if options.dry:  # all but the corpus is gone afterwards
                 sample = read_corpus(sample_folder())
@@ -107,8 +101,15 @@ def plan(corpus: Path, encoder: str, out: Path, *, dry: bool) -> dict[str, tuple
     python, tests = (sys.executable, "-m"), (REPO / "tests").rglob("test_*.py")
     marked = sorted(str(path) for path in tests if "pytest.mark.cuda" in path.read_text(encoding="utf-8"))
     bench = (*python, "benchmarks", "on_gpu", "--corpus", str(corpus), *["--quick"] * dry)
-    places = ("--corpus", str(corpus), "--encoder", encoder, "--out", str(out), *["--dry"] * dry)
-    trainings = {system: (*python, "benchmarks.gpu_hour", "--train", system, *places) for system in SYSTEMS}
+    table = (sys.executable, "-c", _WITH_CUDA_BYTES, "reproduce", TABLE, "--seeds", "1", "--keep-runs")
+    places = ("--corpus", str(corpus), "--out", str(out / "table"), "--work", str(out / "runs"))
+    trainings = {}
+    for name, row in ROWS.items():
+        epochs = ["stage1.epochs=1", *["stage2.epochs=1"] * (name != "dsr")]
+        settings = ["encoder.train=full", *((*_SMALL, *epochs) if dry else ())]
+        how = [word for setting in settings for word in ("--set", setting)]
+        device = ("--backbone", encoder, "--device", "cpu" if dry else "cuda")
+        trainings[name] = (*table, "--only", row, *places, *device, *how)
     return {"tests": (*python, "pytest", "-q", "-m", "cuda", *marked), "benchmarks": bench, **trainings}
 
 
@@ -154,45 +155,6 @@ def _status(command: Sequence[str], log: Path, seconds: float, env: Mapping[str,
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-
-
-def _train_and_measure(system: str, corpus_folder: Path, encoder: str, out: Path, *, dry: bool) -> None:
-    """Write OUT/SYSTEM.json; an interrupted training is continued, and of a finished run only the rest is done."""
-    import torch
-
-    device = "cpu" if dry else "cuda"
-    settings = (f"encoder.backbone={encoder}", "encoder.train=full", f"device={device}")
-    config = resolve_config(system, (*settings, *(_SMALL if dry else ())))
-    if dry:
-        stage1, stage2 = (replace(stage, epochs=min(1, stage.epochs)) for stage in (config.stage1, config.stage2))
-        config = replace(config, stage1=stage1, stage2=stage2)
-    corpus, folder = read_corpus(corpus_folder), out / "runs" / system
-    start = time.perf_counter()
-    if is_finished(folder):
-        run = RunFolder.read(folder)
-    else:
-        # The three systems share their first stage.
-        options = TrainingOptions(resume=is_unfinished(folder), stage1_cache=out / "stage1", progress=_print_epoch)
-        run = train_run(corpus, config, folder, options)
-    seconds, retriever = time.perf_counter() - start, Retriever.of(run, device=device)
-    reports = {
-        split: evaluate_split(retriever, corpus, split, rng=np.random.default_rng(config.seed)).to_dict()
-        for split in ("dev", "test")
-        if corpus.split(split)
-    }
-    result = {
-        **run.to_dict(),
-        "device": platform.machine() if dry else torch.cuda.get_device_name(),
-        "seconds_of_this_process": round(seconds, 1),
-        "most_cuda_bytes": None if dry else torch.cuda.max_memory_allocated(),
-        "reports": reports,
-    }
-    write_json(out / f"{system}.json", result)
-
-
-def _print_epoch(step: Step) -> None:
-    if isinstance(step, TrainingStep) and step.done % (step.total // step.epochs) == 0:
-        print(f"{step.name}: {step.detail}", flush=True)
 
 
 if __name__ == "__main__":
