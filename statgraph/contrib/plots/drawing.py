@@ -116,7 +116,7 @@ def html_page(drawings: Sequence[Drawing], heading: str) -> str:
     from jinja2 import Template
 
     template = Template(Path(__file__).with_name("page.html").read_text(encoding="utf-8"), autoescape=True)
-    return template.render(drawings=drawings, heading=heading, svg=inline_svg) + "\n"
+    return f"{template.render(drawings=drawings, heading=heading, svg=inline_svg)}\n"
 
 
 def inline_svg(drawing: Drawing) -> str:
