@@ -127,12 +127,9 @@ def stratum_table(spec: TableSpec, rows: Sequence[RowSummary], stratum: str) -> 
 
 def differences_table(rows: Sequence[RowSummary], stratum: str = ALL) -> list[str]:
     """Return the difference of each row from the one that it is compared with, over the questions of a stratum."""
-    compared: dict[tuple[str, ...], Mapping[str, Comparison]] = {
-        (row.spec.name, row.against): row.differences[stratum] for row in rows if stratum in row.differences
-    }
-    if not compared:
+    if not any(stratum in row.differences for row in rows):
         return ["No two rows to compare yet."]
-    return [_DIFFERENCES.format(adjusted=""), "", *_comparison_table(("row", "against"), compared)]
+    return [_DIFFERENCES.format(adjusted=""), "", *_comparison_table(rows, stratum)]
 
 
 def time_table(rows: Sequence[RowSummary]) -> list[str]:
@@ -188,22 +185,15 @@ def _body_by_set(spec: TableSpec, rows: Sequence[RowSummary]) -> list[str]:
     for title, stratum in parts.items():
         if not title.endswith(f": {ALL}"):
             lines += [f"## {title}", "", *stratum_table(spec, rows, stratum), ""]
-    compared: dict[tuple[str, ...], Mapping[str, Comparison]]
     against = dict.fromkeys(row.against for row in rows if row.differences)
     if against:
         lines += [f"## Differences from {', '.join(against)}", "", _ADJUSTED, ""]
         for title, stratum in parts.items():
-            compared = {(row.spec.name,): row.differences[stratum] for row in rows if stratum in row.differences}
-            lines += [f"### {title}", "", *_comparison_table(("row",), compared, adjusted=True), ""]
+            lines += [f"### {title}", "", *_comparison_table(rows, stratum, by_set=True), ""]
     if any(row.best_signals for row in rows):
         lines += ["## Beside the best signal alone", "", f"{_SIGNALS} {_ADJUSTED}", ""]
         for title, stratum in parts.items():
-            best: dict[tuple[str, ...], Mapping[str, tuple[str, Comparison]]] = {
-                (row.spec.name,): row.best_signals[stratum] for row in rows if stratum in row.best_signals
-            }
-            signals = {name: [signal for signal, _ in pairs.values()] for name, pairs in best.items()}
-            compared = {name: {metric: comparison for metric, (_, comparison) in best[name].items()} for name in best}
-            beside = _comparison_table(("row",), compared, adjusted=True, signals=signals)
+            beside = _comparison_table(rows, stratum, by_set=True, of_signals=True)
             lines += [f"### {title}, best signal", "", *beside, ""]
     return lines
 
@@ -234,23 +224,26 @@ def _figures(spec: TableSpec, row: RowSummary, stratum: str) -> list[str]:
 
 
 def _comparison_table(
-    columns: tuple[str, ...],
-    compared: Mapping[tuple[str, ...], Mapping[str, Comparison]],
-    *,
-    adjusted: bool = False,
-    signals: Mapping[tuple[str, ...], Sequence[str]] | None = None,
+    rows: Sequence[RowSummary], stratum: str, *, by_set: bool = False, of_signals: bool = False
 ) -> list[str]:
-    """Return a table of comparisons (names of a row, as many as `columns` -> metric -> comparison), where asked for
-    with p-values adjusted for their number, and with the name of a signal in front of each."""
-    rows = []
-    p_values = [comparison.p_value for by_metric in compared.values() for comparison in by_metric.values()]
-    shown = iter(adjusted_p_values(p_values) if adjusted else p_values)
-    for names, by_metric in compared.items():
-        cells = [_difference(comparison, next(shown)) for comparison in by_metric.values()]
-        if signals:
-            cells = [f"{signal}: {cell}" for signal, cell in zip(signals[names], cells, strict=True)]
-        rows.append([*names, *cells])
-    return table([*columns, *next(iter(compared.values()), {})], rows)
+    """Return the table of the differences of rows in a stratum: from the row that each is `against`, or from its best
+    signal, whose name stands in front; `by_set` with p-values adjusted for their number."""
+    compared: list[tuple[RowSummary, Mapping[str, tuple[str, Comparison]]]] = []
+    for row in rows:
+        plain = {metric: ("", comparison) for metric, comparison in row.differences.get(stratum, {}).items()}
+        by_metric = row.best_signals.get(stratum, {}) if of_signals else plain
+        if by_metric:
+            compared.append((row, by_metric))
+    p_values = [comparison.p_value for _, by_metric in compared for _, comparison in by_metric.values()]
+    shown = iter(adjusted_p_values(p_values) if by_set else p_values)
+    cells = [
+        [
+            *([row.spec.name] if by_set else [row.spec.name, row.against]),
+            *(f"{signal and f'{signal}: '}{_difference(found, next(shown))}" for signal, found in by_metric.values()),
+        ]
+        for row, by_metric in compared
+    ]
+    return table([*(["row"] if by_set else ["row", "against"]), *(compared[0][1] if compared else ())], cells)
 
 
 def _difference(comparison: Comparison, p_value: float) -> str:
