@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.measuring import Row, Settings
-from benchmarks.results import save_results, write_page
+from benchmarks.results import save_results, write_pages
 from statgraph.errors import StatgraphError
 from statgraph.law.catalogue import sample_folder
 from statgraph.registry import load
@@ -41,13 +41,15 @@ MEASURES = {
     "updating_static": "updating:measure",
     "ensemble_training": "ensemble_training:measure",
     "ensemble_training_long": "ensemble_training:measure",
+    "known_tools": "known_tools:measure",
 }
 # These measure a trained run, which the present commit must have trained.
 OF_A_RUN = ("query", "query_static", "ensemble_query", "serving", "updating", "updating_static")
-# Run only when named: the first takes ten minutes and 20 GB of disk, the others want a run on the static encoder or of
-# an ensemble, or train one, of short questions and of long ones.
+# Run only when named: the first takes ten minutes and 20 GB of disk, the last an hour and other tools. The others want
+# a run on the static encoder or of an ensemble, or train one, of short questions and of long ones.
 WHEN_NAMED = (
-    "index_largest", "query_static", "ensemble_query", "updating_static", "ensemble_training", "ensemble_training_long"
+    "index_largest", "query_static", "ensemble_query", "updating_static", "ensemble_training", "ensemble_training_long",
+    "known_tools"
 )  # fmt: skip
 
 
@@ -96,7 +98,7 @@ def _measure(name: str, arguments: argparse.Namespace, options: Sequence[str]) -
     if not settings.quick:
         words = [published_path(Path(word)) if Path(word).exists() else word for word in options]
         save_results(name, rows, command=" ".join(["python -m benchmarks", name, *words]))
-        write_page(MEASURES)
+        write_pages(MEASURES)
 
 
 def measure_named(name: str) -> Callable[[Settings], list[Row]]:

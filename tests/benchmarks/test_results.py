@@ -36,6 +36,19 @@ def test_the_page_gets_the_results_on_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(results, "FOLDER", tmp_path)
     write_json(tmp_path / "x.json", RESULTS["x"])
     results.PAGE.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
-    results.write_page(["not-measured", "x"])
+    results.write_pages(["not-measured", "x"])
     assert results.PAGE.read_text() == with_tables(results.PAGE, results.performance(RESULTS.values()))
     assert "\nold\n" not in results.PAGE.read_text()
+
+
+def test_tools_have_a_table_a_law():
+    figures = {"S@1": 30, "S@3": 55, "R@100": 100, "first_s": 12.3, "again_s": 4.56, "question_ms": 7.8}
+    figures |= {"memory_mb": 1234, "disk_mb": 5.6, "lines": 19}
+    rows = [Row("law", "ours", "", "x", None, figures), Row("law", "theirs", "", "not measured", None, {}, "not here")]
+    rows.append(Row("law 2", "ours", "", "x", None, figures))
+    lines = results.tools_tables({"about": ABOUT, "rows": [asdict(row) for row in rows]})
+    assert [line for line in lines if "**" in line] == ["**law**", "**law 2**"]
+    assert "| ours | 30.0 | 55.0 | 100.0 | 12 | 4.6 | 7.8 | 1,234 | 5.6 | 19 |" in lines
+    assert lines[5] == "| theirs | not here |  |  |  |  |  |  |  |  |"
+    assert {line.count("|") for line in lines if line.startswith("|")} == {11}
+    assert lines[-1] == "`python -m benchmarks x`: commit abc, 2026-01-02, m."
