@@ -82,8 +82,8 @@ def row_of(document: Document, path: Path, readme: str) -> list[str]:
     cells = [path.parent.name, path.name, counted(readme, path.name)]
     if profile is None:
         return [*cells, "not recognised", *[""] * 8]
-    reader = ActReader(document, profile, path.name)
-    articles = list(reader)
+    reader = ActReader(document.read(), profile, path.name)
+    articles = reader.articles
     seconds = time.perf_counter() - start
     in_annexes = sum(bool(article.annex) for article in articles)
     resolved, again = 0, ["", ""]

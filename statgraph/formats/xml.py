@@ -10,9 +10,11 @@ from statgraph.formats.acts.documents import Document, documents
 from statgraph.formats.acts.drafting import ReadAct, draft_acts
 from statgraph.formats.acts.profile import Profile, fitting_profile, profile_named, profile_names
 from statgraph.formats.acts.reader import Act, ActReader, root_of
-from statgraph.formats.acts.walk import CountedDocument
+from statgraph.formats.acts.selectors import local_name
+from statgraph.formats.acts.walk import count_page, count_xml, decoded
 from statgraph.law.account import Account
 from statgraph.law.draft import Draft, SourceFormat
+from statgraph.law.html_text import with_xml_characters
 
 _MAX_NAMED = 3
 
@@ -72,30 +74,33 @@ def _named(files: Mapping[str, list[str]]) -> Iterator[str]:
 def _read(draft: Draft, document: Document, profile: Profile, left_out: dict[str, list[str]]) -> Iterator[ReadAct]:
     """Yield the act of a document, unless it has no articles or is in another language than the corpus; say in the
     draft what became of its words."""
-    account = Account()
-    counted = CountedDocument(document, account, profile.settings.syntax)
-    reader = ActReader(counted, profile, document.name, account)
-    found = tuple(reader)
-    counted.check()
+    account, data = Account(), document.read()
+    if profile.settings.syntax == "html":
+        page = decoded(document.name, data, is_page=True)
+        count_page(document.name, page, account)
+        reader = ActReader(with_xml_characters(page).encode(), profile, document.name, account)
+    else:
+        reader = ActReader(data, profile, document.name, account)
+        count_xml(document.name, data, account)
     act = reader.act_or(Path(document.name).name.partition(".")[0])
     draft.report.remarks.append(f"{document.name}: profile {profile.name}, {profile.settings.summary}".rstrip(", "))
     draft.report.remarks += [f"  {name:<9} {getattr(act, name) or '(not said)'}" for name in Act.__slots__]
     running = sorted(set(filter(None, reader.text.running)) - profile.named)
     draft.report.remarks.append(f"  read as running text, for no key names them: {', '.join(running) or 'nothing'}")
     if Path(profile.name).suffix:  # a user's own
-        absent = sorted(profile.named - {name.rpartition(":")[2] for name in counted.names} - {".", ".."})
+        absent = sorted(profile.named - set(map(local_name, reader.root.iter())))
         draft.report.remarks.append(f"  named by the profile and not in this file: {', '.join(absent) or 'nothing'}")
-    for heading in reader.headings:
-        draft.report.recognise(f"{document.name}:{heading.line}", "heading", heading.title)
-    if not found:
+    for line, title in reader.headings:
+        draft.report.recognise(f"{document.name}:{line}", "heading", title)
+    if not reader.articles:
         left_out.setdefault("without articles", []).append(document.name)
     draft.learn(language=act.language, licence=act.licence)
-    if found and act.language and act.language != draft.language:
+    if reader.articles and act.language and act.language != draft.language:
         left_out.setdefault(f"in another language than {draft.language}", []).append(document.name)
         return
     draft.report.settle(account)
-    if found:
-        yield ReadAct(act, found, profile, document.name)
+    if reader.articles:
+        yield ReadAct(act, tuple(reader.articles), profile, document.name)
 
 
 def _placed(error: CorpusError) -> tuple[str, str]:

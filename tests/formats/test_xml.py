@@ -179,9 +179,7 @@ def test_a_page_is_read_in_the_charset_that_it_declares(tmp_path):
         import_corpus(path, "xml")
 
 
-@pytest.mark.parametrize("chunk_bytes", [16, 1 << 18])
-def test_a_page_loses_the_characters_that_xml_cannot_hold(tmp_path, monkeypatch, chunk_bytes):
-    monkeypatch.setattr("statgraph.formats.acts.reader.CHUNK_BYTES", chunk_bytes)
+def test_a_page_loses_the_characters_that_xml_cannot_hold(tmp_path):
     (tmp_path / "page.html").write_text(
         '<html lang="en"><body><p class="doc-ti">Lamp\x01 Act</p>\x02Of&#3; lamps\x0c<p class="ti-art">Article 1</p>'
         "<p>Lamps\x08 bu&#x1F;rn.</p></body></html>"

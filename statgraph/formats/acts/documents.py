@@ -1,4 +1,4 @@
-"""The documents of a source: a file, a folder, an archive, or an https address of one, read as streams of bytes.
+"""The documents of a source: a file, a folder, an archive, or an https address of one.
 
 Nothing is unpacked to disk, and nothing is read beyond fixed limits.
 """
@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO, Protocol
+from typing import IO
 from urllib.parse import unquote, urlsplit
 
 from statgraph.errors import CorpusError, reason_of
@@ -22,7 +22,7 @@ from statgraph.formats.download import download
 
 SUFFIXES = (".xml", ".akn", ".xhtml", ".html", ".htm")
 HEAD_BYTES = 1 << 16
-MAX_DOCUMENT_BYTES = 4 << 30
+MAX_DOCUMENT_BYTES = 1 << 30
 MAX_DOWNLOAD_BYTES = 2 << 30
 _ZIP, _GZIP = b"PK\x03\x04", b"\x1f\x8b"
 _BROKEN = (
@@ -36,38 +36,26 @@ _BROKEN = (
 )
 
 
-class Readable(Protocol):
-    """A stream of bytes, as far as it is read."""
-
-    def read(self, size: int = -1, /) -> bytes: ...
-
-
 class Document:
-    """One file of a source, to be read once from its beginning.
+    """One file of a source, to be read once.
 
     Attributes:
         name: within the source, for messages.
         head: its first 64 KiB.
     """
 
-    def __init__(self, name: str, stream: Readable):
+    def __init__(self, name: str, stream: IO[bytes]):
         self.name, self._stream = name, stream
         self.head = self._next(HEAD_BYTES)
-        self._unread, self._n_read = self.head, 0
 
-    def read(self, size: int = -1) -> bytes:
-        """Return the next bytes, b"" at the end.
+    def read(self) -> bytes:
+        """Return all of it.
 
         Raises:
-            CorpusError: if there are more than a document may have, or what they are packed in is damaged.
+            CorpusError: if it is larger than a document may be, or what it is packed in is damaged.
         """
-        if self._unread:
-            size = len(self._unread) if size < 0 else size
-            data, self._unread = self._unread[:size], self._unread[size:]
-        else:
-            data = self._next(size)
-        self._n_read += len(data)
-        if self._n_read > MAX_DOCUMENT_BYTES:
+        data = self.head + self._next(MAX_DOCUMENT_BYTES)
+        if len(data) > MAX_DOCUMENT_BYTES:
             raise CorpusError(f"{self.name}: holds more than {MAX_DOCUMENT_BYTES >> 30} GiB; split it, or check it")
         return data
 
@@ -124,7 +112,7 @@ def _of_file(path: Path, name: str) -> Iterator[Document]:
     with path.open("rb") as file:
         is_gzip = file.read(2) == _GZIP
     with gzip.open(path) if is_gzip else path.open("rb") as stream:
-        yield Document(name, stream)
+        yield Document(name, stream)  # type: ignore[arg-type]
 
 
 def _of_zip(path: Path, over: list[str]) -> Iterator[Document]:

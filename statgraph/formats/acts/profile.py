@@ -269,16 +269,9 @@ class Profile:
         return self._patterns[key]
 
     @cached_property
-    def on_the_way(self) -> frozenset[str]:
-        """Return the names of the elements on the way to numbers, titles and the like: one may also be left out."""
-        values = (value for key, value in self._values.items() if not key.startswith(("act.", "references.")))
-        return frozenset(selector.name for value in values for selector in value.selectors)
-
-    @cached_property
     def named(self) -> frozenset[str]:
         """Return the names of the elements that a key names, as what it selects or on the way to a text."""
-        selectors = [*chain(*self._selectors.values()), *chain(*(one.selectors for one in self._values.values()))]
-        return frozenset().union(*(selector.names for selector in selectors))
+        return frozenset().union(*(one.names for one in (*chain(*self._selectors.values()), *self._values.values())))
 
 
 @cache
@@ -404,7 +397,7 @@ def _conditions(profile: Profile, head: bytes, root: Any) -> int:
         ]
         if not found:
             return 0
-        count += 1 + any(selector.tests for selector in found)
+        count += 1 + any(selector.condition for selector in found)
     spaces = (
         {"namespace": [root.tag[1:].partition("}")[0]], "declares": list(root.nsmap.values())}
         if root is not None

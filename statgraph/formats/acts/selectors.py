@@ -11,71 +11,42 @@ A value starts from an element that a selector found: `num` is the text of a chi
 the parent, `num[2]` the second child of that name, `//FRBRdate[name=x]/@date` an attribute of an element at any depth,
 `^P1group/Title` a child of the nearest P1group around it, `.` the element's own text, `=Section` the word Section.
 ` + ` joins two values with a blank, ` & ` without, and ` ~ PATTERN` keeps what a regular expression finds: its first
-group, if it has one.
+group, if it has one. Both become XPath, which lxml evaluates.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
-Element = Any  # lxml ships no types
+from lxml import etree
 
-_NAME = r"[^\W\d][\w.\-]*"
-_TEST = r"\[(?:(?P<place>\d+)|@?(?P<name>[\w:.\-]+)(?:(?P<how>[~^!]?)=(?P<value>[^\[\]]*))?)\]"
-_TESTS = re.compile(_TEST)
+Element = Any  # lxml ships no types
+XPath = Any
+
 _BETWEEN = r"(?![^\[]*\])"  # not inside brackets
-_STEP = re.compile(rf"(?P<name>\^?{_NAME}|\.\.|\.)(?P<tests>(?:\[[^\[\]]+\])*)")
+_STEP = re.compile(r"(?P<name>\^?[^\W\d][\w.\-]*|\.\.|\.)(?P<tests>(?:\[[^\[\]]+\])*)")
+_TEST = re.compile(r"\[(?:(?P<place>\d+)|@?(?P<name>[\w:.\-]+)(?:(?P<how>[~^!]?=)(?P<value>[^\[\]]*))?)\]")
+_CONDITIONS = {
+    None: "{0}",
+    "=": "{0} = {1}",
+    "!=": "not({0} = {1})",
+    "^=": "starts-with({0}, {1})",
+    "~=": "contains(concat(' ', normalize-space({0}), ' '), concat(' ', {1}, ' '))",
+}
+_AXES = {"..": "parent::*", ".": "self::*"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Test:
-    name: str
-    how: str
-    value: str | None
-
-    def holds(self, element: Element) -> bool:
-        found = attribute(element, self.name) if ":" in self.name else element.get(self.name)
-        if self.how == "!":
-            return found != self.value
-        if found is None or self.value is None:
-            return found is not None
-        if self.how == "~":
-            return self.value in found.split()
-        return found.startswith(self.value) if self.how == "^" else found == self.value
-
-
-@dataclass(frozen=True)
 class Selector:
-    """An element by its name, its attributes and its parents; `place` counts it among its like, from 1."""
+    """Elements by their name and a condition on their attributes and parents; `names` are theirs and the parents'."""
 
     name: str
-    tests: tuple[_Test, ...] = ()
-    place: int = 0
-    parent: Selector | None = None
-
-    @cached_property
-    def path(self) -> str:
-        """Return its name in any namespace, as lxml writes it."""
-        return f"{{*}}{self.name}"
-
-    @cached_property
-    def is_child(self) -> bool:
-        """Return whether it is any child of its name, as a step."""
-        return self.is_name and not self.place and self.name[0] not in ".^"
-
-    @property
-    def is_name(self) -> bool:
-        """Return whether the name alone decides."""
-        return not self.tests and self.parent is None
-
-    @property
-    def names(self) -> set[str]:
-        """Return its name and those of its parents."""
-        return {self.name} if self.parent is None else {self.name, *self.parent.names}
+    names: tuple[str, ...]
+    condition: XPath = None
 
     def matches(self, element: Element) -> bool:
         """Return whether an element is one of these."""
@@ -83,18 +54,7 @@ class Selector:
 
     def fits(self, element: Element) -> bool:
         """Return whether an element of that name is one of these."""
-        for test in self.tests:
-            if not test.holds(element):
-                return False
-        if self.parent is None:
-            return True
-        above = element.getparent()
-        return above is not None and self.parent.matches(above)
-
-    def among(self, named: Iterable[Element]) -> list[Element]:
-        """Return which of some elements of the name are these."""
-        found = [element for element in named if self.fits(element)] if not self.is_name else list(named)
-        return found[self.place - 1 : self.place] if self.place else found
+        return self.condition is None or self.condition(element)
 
 
 def local_name(element: Element) -> str:
@@ -123,89 +83,83 @@ def selectors_of(text: str) -> tuple[Selector, ...]:
 
 
 def _selector(text: str) -> Selector:
-    found: Selector | None = None
+    names, above, conditions = [], "", ""
     for step in re.split(f"/{_BETWEEN}", text):
         match = _STEP.fullmatch(step)
-        if not match or match["name"][0] in ".^" or re.search(r"\[\d+\]", match["tests"]):
+        if not match or match["name"][0] in ".^" or re.search(r"\[\d+\]", step):
             raise ValueError(f"'{text}' names no element; write it like section, chapter/num or p[class=title]")
-        found = _of_step(match, found)
-    assert found is not None
+        conditions = _conditions(match) + above
+        above = f"[parent::{_any_of(match['name'])}{conditions}]"
+        names.append(match["name"])
+    return Selector(names[-1], tuple(names), _xpath(f"boolean(self::*{conditions})", text) if conditions else None)
+
+
+def _any_of(name: str) -> str:
+    """Return the XPath of what has a name in any namespace."""
+    return f"*[local-name() = '{name.rpartition(':')[2]}']"
+
+
+def _conditions(step: re.Match[str]) -> str:
+    """Return the XPath of the conditions of a step."""
+    tests = list(_TEST.finditer(step["tests"]))
+    if len(tests) != step["tests"].count("["):
+        raise ValueError(f"'{step[0]}' has an invalid condition; write it like [status=repealed] or [2]")
+    found = ""
+    for test in tests:
+        name, value = test["name"] or "", test["value"] or ""
+        named = f"@{_any_of(name)}" if ":" in name else f"@{name}"
+        quoted = f'"{value}"' if "'" in value else f"'{value}'"
+        found += f"[{test['place'] or _CONDITIONS[test['how']].format(named, quoted)}]"
     return found
 
 
-def _of_step(match: re.Match[str], parent: Selector | None = None) -> Selector:
-    tests, place = [], 0
-    for test in _TESTS.finditer(match["tests"]):
-        if test["place"]:
-            place = int(test["place"])
-        else:
-            tests.append(_Test(test["name"], test["how"] or "", test["value"]))
-    if len(list(_TESTS.finditer(match["tests"]))) != match["tests"].count("["):
-        raise ValueError(f"'{match[0]}' has an invalid condition; write it like [status=repealed] or [2]")
-    return Selector(match["name"], tuple(tests), place, parent)
+def _xpath(xpath: str, text: str) -> XPath:
+    try:
+        return etree.XPath(xpath, smart_strings=False)
+    except etree.XPathSyntaxError:
+        raise ValueError(f"'{text}' has an invalid condition; write it like [status=repealed] or [2]") from None
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
-    """One part of a value: a `literal`, or what `steps` reach from an element, and of that an attribute or its text."""
+class _Part:
+    """One part of a value: what a path reaches from an element, as far as it matches a pattern; without a path a
+    literal. `before` is written where it follows another part."""
 
-    literal: str | None
-    steps: tuple[tuple[bool, Selector], ...]  # each with whether it goes down any number of levels
-    attribute: str
-    pattern: re.Pattern[str] | None
-    before: str = " "  # where it follows another one
+    before: str
+    literal: str = ""
+    path: XPath = None
+    names: tuple[str, ...] = ()
+    pattern: re.Pattern[str] | None = None
 
-    def elements(self, element: Element) -> Iterable[Element]:
-        """Return what the steps reach from an element."""
-        if len(self.steps) == 1 and self.steps[0][1].is_child and not self.steps[0][0]:
-            children: Iterable[Element] = element.iterchildren(self.steps[0][1].path)  # the most common
-            return children
-        reached = [element]
-        for deep, step in self.steps:
-            if step.name == "..":
-                reached = [above for one in reached if (above := one.getparent()) is not None and step.fits(above)]
-            elif step.name.startswith("^"):
-                outer = (next(filter(step.fits, one.iterancestors(f"{{*}}{step.name[1:]}")), None) for one in reached)
-                reached = [one for one in outer if one is not None]
-            elif step.name != ".":
-                reached = [
-                    found
-                    for one in reached
-                    for found in step.among(one.iter(step.path) if deep else one.iterchildren(step.path))
-                ]
-        return reached
-
-    def find(self, element: Element, text_of: Callable[[Element], str]) -> tuple[str, Element | None]:
-        """Return what the first element that has any says, and that element if it was its text."""
-        if self.literal is not None:
-            return self.literal, None
-        for reached in self.elements(element):
-            found = (attribute(reached, self.attribute) or "") if self.attribute else text_of(reached)
-            if self.pattern is not None and found:
-                match = self.pattern.search(found)
+    def find(self, element: Element, text_of: Callable[[Element], str]) -> tuple[str, list[Element]]:
+        """Return what the first element or attribute that has any says, and that element."""
+        for reached in self.path(element) if self.path else ():
+            found = reached if isinstance(reached, str) else text_of(reached)
+            if self.pattern is not None:
+                match = self.pattern.search(found) if found else None
                 found = (match[1] if match.re.groups else match[0]) or "" if match else ""
             if found.strip():
-                return found.strip(), None if self.attribute else reached
-        return "", None
+                return found.strip(), [] if isinstance(reached, str) else [reached]
+        return self.literal, []
 
 
 class Value:
-    """Where a text is found from an element: the first of several alternatives that has any."""
+    """Where a text is found from an element: the first of several alternatives that has any.
+
+    Attributes:
+        names: those of the elements on the way to the text.
+    """
 
     def __init__(self, *alternatives: str):
-        self._alternatives: list[list[_Source]] = []
+        self._alternatives: list[list[_Part]] = []
         for text in alternatives:
             first, *others = re.split(r" ([+&]) ", text)
             pairs = zip(["+", *others[::2]], [first, *others[1::2]], strict=True)
-            self._alternatives.append([_source(part.strip(), " " * (sign == "+")) for sign, part in pairs])
+            self._alternatives.append([_part(part.strip(), " " * (sign == "+")) for sign, part in pairs])
+        self.names = frozenset(name for parts in self._alternatives for part in parts for name in part.names)
 
     def __bool__(self) -> bool:
         return bool(self._alternatives)
-
-    @property
-    def selectors(self) -> list[Selector]:
-        """Return the selectors of the elements on the way to the text."""
-        return [step for parts in self._alternatives for part in parts for _, step in part.steps]
 
     def find(self, element: Element, text_of: Callable[[Element], str]) -> tuple[str, list[Element]]:
         """Return (text, the elements that it is the text of); ("", []) where no alternative has any.
@@ -213,24 +167,22 @@ class Value:
         Of a sum, literal parts alone are no text.
         """
         for parts in self._alternatives:
-            if len(parts) == 1:
-                text, used_one = parts[0].find(element, text_of)
-                if text:
-                    return text, [] if used_one is None else [used_one]
-                continue
-            found = [(part.find(element, text_of), part) for part in parts]
-            if any(text and part.literal is None for (text, _), part in found):
+            found = [part.find(element, text_of) for part in parts]
+            if len(parts) == 1 and found[0][0]:
+                return found[0]
+            if any(text and part.path for part, (text, _) in zip(parts, found, strict=True)):
                 texts = [
-                    part.before + (text.rstrip(" —–:") if part.literal is None else text) for (text, _), part in found
+                    part.before + (text.rstrip(" —–:") if part.path else text)
+                    for part, (text, _) in zip(parts, found, strict=True)
                 ]
-                return "".join(filter(str.strip, texts)).strip(), [used for (_, used), _ in found if used is not None]
+                return "".join(filter(str.strip, texts)).strip(), [one for _, used in found for one in used]
         return "", []
 
     def text(self, element: Element, text_of: Callable[[Element], str]) -> str:
         return self.find(element, text_of)[0]
 
 
-def _source(text: str, before: str) -> _Source:
+def _part(text: str, before: str) -> _Part:
     where, tilde, pattern = text.partition(" ~ ")
     where = where.strip()
     try:
@@ -238,11 +190,21 @@ def _source(text: str, before: str) -> _Source:
     except re.error as error:
         raise ValueError(f"'{pattern.strip()}' is no regular expression ({error}); correct it") from None
     if where.startswith("="):
-        return _Source(where[1:].strip(), (), "", None, before)
+        return _Part(before, literal=where[1:].strip())
     path, at, name = where.rpartition("@") if re.search(r"(?:^|/)@[\w:.\-]+$", where) else (where, "", "")
     steps = re.findall(r"(//?|^)((?:[^/\[]|\[[^\]]*\])+)", path)
     matches = [_STEP.fullmatch(step) for _, step in steps]
     if not (all(matches) and (steps or at)) or "".join(map("".join, steps)) != path.rstrip("/"):
         raise ValueError(f"'{text}' is no place of a text; write it like num, @id, ../heading or //title/@date")
-    found = tuple((before == "//", _of_step(match)) for (before, _), match in zip(steps, matches, strict=True) if match)
-    return _Source(None, found, name, compiled, before)
+    xpath = [_reached(match, deep == "//") for (deep, _), match in zip(steps, matches, strict=True) if match]
+    names = tuple(match["name"].lstrip("^") for match in matches if match and match["name"] not in _AXES)
+    return _Part(before, "", _xpath("/".join(xpath + [f"@{_any_of(name)}"] * bool(at)), text), names, compiled)
+
+
+def _reached(step: re.Match[str], is_deep: bool) -> str:
+    """Return the XPath of a step of a path."""
+    name, conditions = step["name"], _conditions(step)
+    if name.startswith("^"):
+        return f"ancestor::{_any_of(name[1:])}{conditions}[1]"
+    axis = "descendant-or-self::" if is_deep else ""
+    return f"{_AXES.get(name) or axis + _any_of(name)}{conditions}"

@@ -280,7 +280,7 @@ class TextReader:
         if rules is None:
             self.running.setdefault(name)
             return _INLINE
-        return rules[0][1] if rules[0][0].is_name else rules
+        return rules[0][1] if rules[0][0].condition is None else rules
 
 
 def _is_mark_of(mark: str, line: str) -> bool:

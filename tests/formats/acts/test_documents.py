@@ -20,11 +20,8 @@ def read(source: Path) -> tuple[dict[str, bytes], list[str]]:
     passed_over: list[str] = []
     found = {}
     for document in documents(source, passed_over):
-        head, chunks = document.head, []
-        while chunk := document.read(1 << 12):
-            chunks.append(chunk)
-        found[document.name] = b"".join(chunks)
-        assert found[document.name].startswith(head)
+        found[document.name] = document.read()
+        assert found[document.name].startswith(document.head)
     return found, passed_over
 
 

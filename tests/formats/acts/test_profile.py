@@ -6,7 +6,6 @@ each article with number, rubric and path; id, annex, dates and targets; text.
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,12 +20,10 @@ MADE_UP = Path(__file__).parent / "made_up"
 
 def as_read(name: str) -> str:
     """Return what is read from a made-up act, in the form of the files beside it."""
-    data = (MADE_UP / f"{name}.xml").read_bytes()
-    reader = ActReader(io.BytesIO(data), profile_named(name), f"{name}.xml")
-    articles = list(reader)
+    reader = ActReader((MADE_UP / f"{name}.xml").read_bytes(), profile_named(name), f"{name}.xml")
     act = reader.act
     lines = [" | ".join((act.act_id, act.title, act.language, act.licence, act.date))]
-    for one in articles:
+    for one in reader.articles:
         lines += ["", " | ".join((one.number, one.rubric, " > ".join(one.path)))]
         lines += [" | ".join((one.local_id, one.annex, one.valid_from, one.valid_to, " ".join(one.targets))), one.text]
     lines += ["", f"without text {reader.repealed}, quoted {reader.quoted}", ""]
