@@ -7,7 +7,7 @@ to write one. `fitting_profile` finds the profile of a file by its beginning.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache, cached_property
 from itertools import chain
@@ -24,10 +24,11 @@ INHERITED = "inherited"  # in a list: the elements of the profile that this one 
 SYNTAXES = ("xml", "html")
 
 # What the texts of a key are.
-SELECTORS, VALUES, PATTERNS = "selectors", "values", "patterns"
-Selectors = Annotated[tuple[str, ...], SELECTORS]
-Values = Annotated[tuple[str, ...], VALUES]
-Patterns = Annotated[tuple[str, ...], PATTERNS]
+Selectors = Annotated[tuple[str, ...], "selectors"]
+Values = Annotated[tuple[str, ...], "values"]
+Patterns = Annotated[tuple[str, ...], "patterns"]
+Written = Annotated[tuple[str, ...], "written"]
+Words = Annotated[tuple[str, ...], "words"]
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class ArticleRules:
     when: Values = setting((), help="What must be there for the element to be an article.")
     outside: Values = setting((), help="What is there only if the article is under no heading before it.")
     number: Values = setting((), help="Number of the article.")
-    word: tuple[str, ...] = setting(
+    word: Words = setting(
         (),
         help="Word before a number that has none, such as Section, or one for each element, as ELEMENT = WORD; not in "
         "annexes.",
@@ -175,7 +176,7 @@ class ProfileSettings:
     rows: Selectors = setting((), help="Rows of tables.")
     cells: Selectors = setting((), help="Cells of tables.")
     counted: Selectors = setting((), help="Lists whose items carry no mark; they are numbered as their attributes say.")
-    write: tuple[str, ...] = setting(
+    write: Written = setting(
         (),
         help="What is written for an element, as ELEMENT = TEXT, where @NAME is an attribute, @. the element's own "
         "text, and U+@NAME the character of that hexadecimal code.",
@@ -207,78 +208,42 @@ class Profile:
 
     def __init__(self, name: str, settings: ProfileSettings):
         self.name, self.settings = name, settings
-        self._selectors: dict[str, tuple[Selector, ...]] = {}
-        self._values: dict[str, Value] = {}
-        self._patterns: dict[str, tuple[re.Pattern[str], ...]] = {}
+        self._compiled: dict[str, Any] = {}  # by dotted name of the key
         self._compile(settings, "")
         # The elements of `leave_out`, each with its rule.
-        self.left_out = tuple(
+        self.left_out: tuple[tuple[Selector, str], ...] = tuple(
             (selector, RULES.get(item.name, item.name))
             for item in fields(settings.leave_out)
-            for selector in self._selectors[f"leave_out.{item.name}"]
+            for selector in self[f"leave_out.{item.name}"]
         )
-        self._selectors["leave_out"] = tuple(selector for selector, _ in self.left_out)
+        self._compiled["leave_out"] = tuple(selector for selector, _ in self.left_out)
         articles = settings.articles
         if not (articles.elements or articles.begins or articles.lowest):
             raise UsageError(f"{name}: 'articles.elements' is missing; name the elements of articles")
-        self.written = tuple(found for entry in settings.write for found in self._written("write", entry))
-        self.words = tuple(
-            found
-            for entry in articles.word
-            for found in (self._written("articles.word", entry) if " = " in entry else [(None, entry)])
-        )
         self.hook = PROFILE_HOOKS.load(settings.hook) if settings.hook else None
 
     def _compile(self, group: Any, prefix: str) -> None:
-        kinds = _kinds(type(group))  # type: ignore[arg-type]
+        kinds = get_type_hints(type(group), include_extras=True)
         for item in fields(group):
             value, key = getattr(group, item.name), f"{prefix}{item.name}"
-            kind = kinds.get(item.name)
-            try:
-                if is_dataclass(value):
-                    self._compile(value, f"{key}.")
-                elif kind == SELECTORS:
-                    self._selectors[key] = tuple(found for text in value for found in selectors_of(text))
-                elif kind == VALUES:
-                    self._values[key] = Value(*value)
-                elif kind == PATTERNS:
-                    self._patterns[key] = tuple(_pattern(text) for text in value)
-            except ValueError as error:
-                raise UsageError(f"{self.name}: '{key}': {error}") from None
+            if is_dataclass(value):
+                self._compile(value, f"{key}.")
+            elif compiled := _COMPILED.get(kinds[item.name]):
+                try:
+                    self._compiled[key] = compiled(value)
+                except ValueError as error:
+                    raise UsageError(f"{self.name}: '{key}': {error}") from None
 
-    def _written(self, key: str, entry: str) -> list[tuple[Selector, str]]:
-        """Return the elements that an entry of a key names, each with what is written for it."""
-        names, equals, text = entry.partition(" = ")
-        try:
-            if not equals:
-                raise ValueError(f"'{entry}' has no ' = '; write it like Omissis = ...")
-            return [(selector, text.strip()) for selector in selectors_of(names.strip())]
-        except ValueError as error:
-            raise UsageError(f"{self.name}: '{key}': {error}") from None
-
-    def selectors(self, key: str) -> tuple[Selector, ...]:
-        """Return the selectors of a key, by its dotted name."""
-        return self._selectors[key]
-
-    def value(self, key: str) -> Value:
-        """Return the value of a key, by its dotted name."""
-        return self._values[key]
-
-    def patterns(self, key: str) -> tuple[re.Pattern[str], ...]:
-        """Return the regular expressions of a key, by its dotted name."""
-        return self._patterns[key]
+    def __getitem__(self, key: str) -> Any:
+        """Return what a key is, by its dotted name: selectors, a value, regular expressions, or pairs of a selector and
+        what is written for it."""
+        return self._compiled[key]
 
     @cached_property
     def named(self) -> frozenset[str]:
         """Return the names of the elements that a key names, as what it selects or on the way to a text."""
-        return frozenset().union(*(one.names for one in (*chain(*self._selectors.values()), *self._values.values())))
-
-
-@cache
-def _kinds(group: type) -> dict[str, str]:
-    """Return what the texts of the keys of a group are, of those that are compiled."""
-    hints = get_type_hints(group, include_extras=True)
-    return {name: hint.__metadata__[0] for name, hint in hints.items() if get_origin(hint) is Annotated}
+        listed = chain.from_iterable([one] if isinstance(one, Value) else one for one in self._compiled.values())
+        return frozenset().union(*(one.names for one in listed if isinstance(one, Value | Selector)))
 
 
 def _pattern(text: str) -> re.Pattern[str]:
@@ -286,6 +251,28 @@ def _pattern(text: str) -> re.Pattern[str]:
         return re.compile(text)
     except re.error as error:
         raise ValueError(f"'{text}' is no regular expression ({error}); correct it") from None
+
+
+def _written(texts: tuple[str, ...]) -> tuple[tuple[Selector, str], ...]:
+    """Return the elements that entries like Omissis = ... name, each with what is written for it."""
+    entries = [(entry, *entry.partition(" = ")) for entry in texts]
+    if bare := [entry for entry, _, equals, _ in entries if not equals]:
+        raise ValueError(f"'{bare[0]}' has no ' = '; write it like Omissis = ...")
+    return tuple((one, text.strip()) for _, names, _, text in entries for one in selectors_of(names.strip()))
+
+
+def _words(texts: tuple[str, ...]) -> tuple[tuple[Selector | None, str], ...]:
+    """Return the words of an entry each, with None where it names no elements."""
+    return tuple(one for text in texts for one in (_written((text,)) if " = " in text else [(None, text)]))
+
+
+_COMPILED: dict[Any, Callable[[tuple[str, ...]], Any]] = {
+    Selectors: lambda texts: tuple(chain.from_iterable(map(selectors_of, texts))),
+    Values: lambda texts: Value(*texts),
+    Patterns: lambda texts: tuple(map(_pattern, texts)),
+    Written: _written,
+    Words: _words,
+}
 
 
 def profile_names() -> tuple[str, ...]:
@@ -390,28 +377,15 @@ def fitting_profile(head: bytes, root: Any) -> Profile | None:
 def _conditions(profile: Profile, head: bytes, root: Any) -> int:
     """Return how many conditions of a profile a file fulfils, 0 if it fails one."""
     wanted = profile.settings.recognise
-    count = 0
-    if wanted.root:
-        found = [
-            selector for selector in profile.selectors("recognise.root") if root is not None and selector.matches(root)
-        ]
-        if not found:
-            return 0
-        count += 1 + any(selector.condition for selector in found)
-    spaces = (
-        {"namespace": [root.tag[1:].partition("}")[0]], "declares": list(root.nsmap.values())}
-        if root is not None
-        else {}
-    )
-    for key in ("namespace", "declares"):
-        beginnings = getattr(wanted, key)
-        if beginnings and not any(space.startswith(beginnings) for space in spaces.get(key, ())):
-            return 0
-        count += bool(beginnings)
-    patterns = profile.patterns("recognise.contains")
-    if patterns:
-        text = head.decode("utf-8", errors="replace")
-        if not any(pattern.search(text) for pattern in patterns):
-            return 0
-        count += 1
-    return count
+    spaces = () if root is None else (root.tag[1:].partition("}")[0],)
+    declared = () if root is None else root.nsmap.values()
+    text = head.decode("utf-8", errors="replace")
+    roots = [one for one in profile["recognise.root"] if root is not None and one.matches(root)]
+    fulfilled = {
+        "root": roots,
+        "namespace": [space for space in spaces if space.startswith(wanted.namespace)],
+        "declares": [space for space in declared if space.startswith(wanted.declares)],
+        "contains": [one for one in profile["recognise.contains"] if one.search(text)],
+    }
+    given = {key: found for key, found in fulfilled.items() if getattr(wanted, key)}
+    return len(given) + any(one.condition for one in roots) if all(given.values()) else 0

@@ -32,8 +32,8 @@ class ActArticle:
 
     `number` ("§ 12", "Section 4"), `rubric` and `text` are as an `Article` has them, `path` holds the headings above it
     without the act's title. `local_id` identifies it within its act. `valid_from` and `valid_to` are ISO dates or "",
-    `targets` what its references point to, `line` where it begins in its file. `annex` is the local id of the annex
-    that it belongs to, "" for one of the act itself.
+    `targets` what its references point to, `line` where it begins in its file, whose name drafting adds. `annex` is the
+    local id of the annex that it belongs to, "" for one of the act itself.
     """
 
     number: str
@@ -46,6 +46,7 @@ class ActArticle:
     valid_from: str = ""
     valid_to: str = ""
     targets: tuple[str, ...] = ()
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ class ActReader:
         """Find what is left out or quoted, and the parts of the act: what is neither, nor inside an article."""
         rules: dict[str, list[tuple[Selector, str]]] = {}
         for key in _KEYS:
-            for selector in self._profile.selectors(key):
+            for selector in self._profile[key]:
                 rules.setdefault(selector.name, []).append((selector, key))
         for element in self.root.iter(*(f"{{*}}{name}" for name in rules)):
             named = rules[local_name(element)]
@@ -173,7 +174,7 @@ class ActReader:
                 self._parts.update((element, *element.iterancestors()))
 
     def _holds(self, key: str, element: Element) -> bool:
-        condition = self._profile.value(_WHEN[key]) if key in _WHEN else None
+        condition = self._profile[_WHEN[key]] if key in _WHEN else None
         return not condition or bool(condition.text(element, self.text.line))
 
     def _wrap_begun(self) -> None:
@@ -188,7 +189,7 @@ class ActReader:
 
     def _act(self) -> Act:
         """Return what the file says of its act."""
-        title, used = self._profile.value("act.title").find(self.root, self.text.line)
+        title, used = self._profile["act.title"].find(self.root, self.text.line)
         self._add_titles(used)
         self._account.keep(title)
         return Act(
@@ -200,7 +201,7 @@ class ActReader:
         )
 
     def _found(self, key: str, element: Element) -> str:
-        return self._profile.value(key).text(element, self.text.line)
+        return self._profile[key].text(element, self.text.line)
 
     def _read(self, element: Element) -> None:
         """Read an element and what is in it."""
@@ -346,8 +347,8 @@ class ActReader:
 
     def _named(self, element: Element, kind: str, title_key: str = "title") -> tuple[str, str, list[Element]]:
         """Return (number, title, the elements that they are the text of)."""
-        number, used = self._profile.value(f"{kind}.number").find(element, self.text.line)
-        title, used_title = self._profile.value(f"{kind}.{title_key}").find(element, self.text.line)
+        number, used = self._profile[f"{kind}.number"].find(element, self.text.line)
+        title, used_title = self._profile[f"{kind}.{title_key}"].find(element, self.text.line)
         return number.strip(_AROUND), title, used + used_title
 
     def _split(self, title: str) -> list[tuple[int, str]]:
@@ -389,7 +390,7 @@ class ActReader:
             )
         if found:
             return max(1, len(found) // rules.digits) if rules.digits else int(found)
-        selectors = self._profile.selectors("headings.siblings")
+        selectors = self._profile["headings.siblings"]
         return next((level for level, selector in enumerate(selectors, start=1) if selector.matches(element)), 1)
 
     def _continue_heading(self, element: Element) -> None:
@@ -415,7 +416,11 @@ class ActReader:
         path, annex = self._path(), self._annex
         number, rubric, used = self._named(element, "articles", "rubric")
         if number[:1].isdigit() and not annex:
-            words = (word for selector, word in self._profile.words if selector is None or selector.matches(element))
+            words = (
+                word
+                for selector, word in self._profile["articles.word"]
+                if selector is None or selector.matches(element)
+            )
             number = f"{next(words, '')} {number}".strip()
         self._add_titles(one for one in used if element not in one.iterancestors())
         self._take_unread()
@@ -451,7 +456,7 @@ class ActReader:
             outer.n_articles += 1
         text = article.text
         said = (article.number, article.rubric, text)
-        if is_repealed or says_repealed(text) or any(one.fullmatch(text) for one in self._profile.patterns("empty")):
+        if is_repealed or says_repealed(text) or any(one.fullmatch(text) for one in self._profile["empty"]):
             self.repealed += 1
             self._account.leave_out("repealed", *said)
             if self._profile.settings.articles.versions and article.valid_from:

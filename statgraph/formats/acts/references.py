@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from statgraph.law.citations.numbers import article_number
@@ -13,43 +12,28 @@ _LAST_PART = re.compile(r"(?:/|__)(?:(?!/|__).)*$")  # of an id: "art_70__para_2
 _ADDRESS = re.compile(r"^https?://(?:www\.)?")
 
 
-@dataclass(slots=True)
-class _Places:
-    """The articles of one act by local id, by the last part of that, and by number; an article is its versions' ids."""
-
-    by_id: dict[str, list[ArticleVersion]] = field(default_factory=dict)
-    by_tail: dict[str, list[ArticleVersion]] = field(default_factory=dict)
-    by_number: dict[str, list[ArticleVersion]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class ArticleVersion:
-    """An article of the corpus and when it is in force, as ISO dates or ""."""
-
-    article_id: str
-    valid_from: str = ""
-    valid_to: str = ""
+_Versions = list[tuple[str, str]]  # the ids of an article's versions, oldest first, with their `valid_to` or ""
 
 
 class ReferenceIndex:
     """Finds the articles that targets point to, once every article is added."""
 
     def __init__(self) -> None:
-        self._acts: dict[str, _Places] = {}
-        self._everywhere: dict[str, list[ArticleVersion]] = {}
+        # By act, None for any, and local id, its last part or the number.
+        self._by_id: dict[tuple[str | None, str], _Versions] = {}
+        self._by_tail: dict[tuple[str, str], _Versions] = {}
+        self._by_number: dict[tuple[str, str], _Versions] = {}
 
-    def add(self, act_id: str, local_id: str, number: str, versions: list[ArticleVersion]) -> None:
+    def add(self, act_id: str, local_id: str, number: str, versions: _Versions) -> None:
         """Add an article with its versions, oldest first. Of two with one number, that which comes first has it."""
-        places = self._acts.setdefault(act_key(act_id), _Places())
-        key = act_key(local_id)
-        places.by_id.setdefault(key, versions)
-        self._everywhere.setdefault(key, versions)
-        tail = key.rpartition("__")[2]
-        if places.by_tail.setdefault(tail, versions) is not versions:
-            places.by_tail[tail] = []  # it names two
-        digits = number_key(number)
-        if digits:
-            places.by_number.setdefault(digits, versions)
+        act, key = act_key(act_id), act_key(local_id)
+        self._by_id.setdefault((act, key), versions)
+        self._by_id.setdefault((None, key), versions)
+        tail = (act, key.rpartition("__")[2])
+        if self._by_tail.setdefault(tail, versions) is not versions:
+            self._by_tail[tail] = []  # it names two
+        if digits := number_key(number):
+            self._by_number.setdefault((act, digits), versions)
 
     def find(self, target: str, act_id: str, patterns: Iterable[re.Pattern[str]], day: str = "") -> str | None:
         """Return the id of the article that a target points to, None for what is not in the corpus.
@@ -60,34 +44,24 @@ class ReferenceIndex:
             patterns: of the profile: their groups say what of the target is the act, an article's id or its number.
             day: from which the citing article is in force, to choose among versions.
         """
-        for pattern in patterns:
-            match = pattern.search(target)
-            if match is None:
-                continue
+        for match in filter(None, (pattern.search(target) for pattern in patterns)):
             groups = {name: unquote(found or "") for name, found in match.groupdict().items()}
-            places = self._acts.get(act_key(groups.get("act") or act_id))
-            versions: list[ArticleVersion] = []
-            if groups.get("article"):
-                versions = self._by_id(act_key(groups["article"]), places)
-            if not versions and groups.get("number") and places:
-                versions = places.by_number.get(number_key(groups["number"]), [])
+            act = act_key(groups.get("act") or act_id)
+            versions = self._with_id(act, act_key(groups.get("article", "")))
+            versions = versions or self._by_number.get((act, number_key(groups.get("number", ""))), [])
             if versions:
-                then = (version for version in versions if day and day < version.valid_to)
-                return next(then, versions[-1]).article_id
+                then = (article_id for article_id, valid_to in versions if day and day < valid_to)
+                return next(then, versions[-1][0])
         return None
 
-    def _by_id(self, key: str, places: _Places | None) -> list[ArticleVersion]:
+    def _with_id(self, act: str, key: str) -> _Versions:
         """Return the versions of the article with an id, or of that of which it names a part."""
         while key:
-            for known in (places.by_id, places.by_tail) if places else ():
-                if known.get(key):
-                    return known[key]
-            if key in self._everywhere and "/" in key:  # an id that holds its act
-                return self._everywhere[key]
+            anywhere = self._by_id.get((None, key)) if "/" in key else None  # an id that holds its act
+            if found := self._by_id.get((act, key)) or self._by_tail.get((act, key)) or anywhere:
+                return found
             shorter = _LAST_PART.sub("", key)
-            if shorter == key:
-                break
-            key = shorter
+            key = shorter if shorter != key else ""
         return []
 
 

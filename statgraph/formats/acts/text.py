@@ -54,23 +54,23 @@ class TextReader:
 
     def __init__(self, profile: Profile):
         self._keep_ends = profile.settings.line_ends
-        self._remove = profile.patterns("remove")
-        self._written = profile.written
-        self._first = profile.selectors("first")
-        self._target = profile.value("references.target")
+        self._remove = profile["remove"]
+        self._written = profile["write"]
+        self._first = profile["first"]
+        self._target = profile["references.target"]
         self._rules: dict[str, list[tuple[Selector, _Role]]] = {}
         # The first role that fits is an element's: the profile's own words come before those of HTML and CALS tables.
         for role, selectors in (
-            (_SKIP, profile.selectors("leave_out")),
-            (_REFER, profile.selectors("references.elements")),
-            (_MARKED, profile.selectors("marks")),
-            (_WRITE, tuple(selector for selector, _ in profile.written)),
-            (_COUNTED, profile.selectors("counted")),
-            (_ROW, (*profile.selectors("rows"), *selectors_of("tr, row"))),
-            (_CELL, (*profile.selectors("cells"), *selectors_of("td, th, entry"))),
-            (_BLOCK, (*profile.selectors("lines"), *selectors_of(_LINES))),
+            (_SKIP, profile["leave_out"]),
+            (_REFER, profile["references.elements"]),
+            (_MARKED, profile["marks"]),
+            (_WRITE, tuple(selector for selector, _ in profile["write"])),
+            (_COUNTED, profile["counted"]),
+            (_ROW, (*profile["rows"], *selectors_of("tr, row"))),
+            (_CELL, (*profile["cells"], *selectors_of("td, th, entry"))),
+            (_BLOCK, (*profile["lines"], *selectors_of(_LINES))),
             (_BREAK, selectors_of("br, BR")),
-            (_RAISED, (*profile.selectors("raised"), *selectors_of("sup, SUP, Sup, SU, Superior, msup"))),
+            (_RAISED, (*profile["raised"], *selectors_of("sup, SUP, Sup, SU, Superior, msup"))),
             (_STACKED, selectors_of("mfrac")),
         ):
             for selector in selectors:

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from statgraph.formats.acts.references import ArticleVersion, ReferenceIndex, number_key
+from statgraph.formats.acts.references import ReferenceIndex, number_key
 
 PATTERNS = (re.compile(r"^(?P<act>[^#&]*)#(?P<article>.+)$"), re.compile(r"^(?P<act>\w+)&artikel=(?P<number>[^&]+)"))
 WHOLE = (re.compile(r"^(?P<article>.+)$"),)
@@ -11,12 +11,11 @@ WHOLE = (re.compile(r"^(?P<article>.+)$"),)
 @pytest.fixture
 def index():
     index = ReferenceIndex()
-    index.add("https://www.law.example/dogs/", "chp_1__art_7", "Art. 7", [ArticleVersion("D7")])
-    index.add("https://www.law.example/dogs/", "chp_2__art_70", "Art. 70 bis", [ArticleVersion("D70")])
-    index.add("https://www.law.example/dogs/", "chp_2__att_1", "", [ArticleVersion("att")])
-    index.add("https://www.law.example/dogs/", "chp_3__att_1", "", [ArticleVersion("other att")])
-    old, new = ArticleVersion("C1@2001", "2001-01-01", "2010-01-01"), ArticleVersion("C1", "2010-01-01")
-    index.add("cats", "/law/cats/s1", "Section 1", [old, new])
+    index.add("https://www.law.example/dogs/", "chp_1__art_7", "Art. 7", [("D7", "")])
+    index.add("https://www.law.example/dogs/", "chp_2__art_70", "Art. 70 bis", [("D70", "")])
+    index.add("https://www.law.example/dogs/", "chp_2__att_1", "", [("att", "")])
+    index.add("https://www.law.example/dogs/", "chp_3__att_1", "", [("other att", "")])
+    index.add("cats", "/law/cats/s1", "Section 1", [("C1@2001", "2010-01-01"), ("C1", "")])
     return index
 
 
