@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+from statgraph.artifacts import replaced_file
 from statgraph.errors import FetchError, UsageError, reason_of
 
 MAX_BYTES = 1 << 30
@@ -48,8 +49,7 @@ def download(
     if problem := _refusal(parts):
         raise UsageError(f"{shown}: {problem}")
     digest = hashlib.sha256()
-    partial = target.with_name(f"{target.name}.part")
-    try:
+    with replaced_file(target) as partial:
         with partial.open("wb") as file:
             for chunk in _chunks(url, shown, max_bytes, timeout_s):
                 digest.update(chunk)
@@ -57,9 +57,6 @@ def download(
         got = digest.hexdigest()
         if sha256 and got != sha256.lower():
             raise FetchError(f"{shown}: sha256 {got}, expected {sha256.lower()}; the file there has changed")
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
     return got
 
 

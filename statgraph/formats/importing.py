@@ -6,7 +6,7 @@ import codecs
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -317,7 +317,8 @@ def _opened(
     name = format_name or recognised(source).format
     source_format: SourceFormat = FORMATS.load(name)
     reading = _checked(reading, name, source_format)
-    with _local(source) as (path, downloaded), readable(path):
+    place = fetched(str(source)) if is_address(source) else nullcontext((Path(source), ""))
+    with place as (path, sha256), readable(path):
         check_named(name, path)
         if not path.exists():
             raise CorpusError(f"{path}: no such file or folder; name the statutes to import")
@@ -328,7 +329,10 @@ def _opened(
             "name": about.name or said.get("name") or about.otherwise or (path.stem if path.is_file() else file_name),
             "language": about.language or said.get("language") or source_format.language_of(path),
             "licence": about.licence or said.get("licence") or "unknown",
-            "source": about.source or downloaded or said.get("source") or f"{file_name} ({name})",
+            "source": about.source
+            or (sha256 and f"{source} (SHA-256 {sha256})")
+            or said.get("source")
+            or f"{file_name} ({name})",
         }
         if known["language"] is None and not source_format.learns:
             raise _unknown_language(path)
@@ -336,16 +340,6 @@ def _opened(
         printable = {key: (value or "").encode(errors="replace").decode() for key, value in known.items()}
         draft = Draft(**printable, splits=splits, reading=reading, is_repealed=is_repealed, counts_cells=True)
         yield source_format, draft, path
-
-
-@contextmanager
-def _local(source: Path | str) -> Iterator[tuple[Path, str]]:
-    """Give the path of a source, downloaded if it is an address, and then its description."""
-    if not is_address(source):
-        yield Path(source), ""
-        return
-    with fetched(str(source)) as (path, sha256):
-        yield path, f"{source} (SHA-256 {sha256})"
 
 
 def _unknown_language(source: Path) -> UsageError:

@@ -53,6 +53,7 @@ NEEDED_COLUMNS = {
     "questions": ("text|question", "articles"),
     "citing": ("id|_id", "text"),
 }
+_SUFFIXES = {"csv": (".csv", ".tsv"), "jsonl": (".jsonl", ".ndjson", ".json")}
 ID_COLUMNS = {"questions": "articles", "citing": "cites"}
 _PLAIN_HEADING = "heading"  # the kind of one that the words of no language begin
 _REMEDY = f"name every needed column on this line, or give yours with {option('column')}, such as text=Wortlaut"
@@ -62,14 +63,12 @@ PlacedRecords = Iterable[tuple[str, Mapping[str, object]]]
 
 def draft_jsonl(draft: Draft, source: Path) -> None:
     """Fill a draft from a folder of JSONL tables, or from a single file of articles."""
-    if not _is_of_other_format(draft, source, (".csv", ".tsv"), "csv"):
-        draft_tables(draft, source, ".jsonl", partial(jsonl_records, draft))
+    draft_tables(draft, source, ".jsonl", partial(jsonl_records, draft), other="csv")
 
 
 def draft_csv(draft: Draft, source: Path) -> None:
     """Fill a draft from a folder of CSV tables, or from a single file of articles."""
-    if not _is_of_other_format(draft, source, (".jsonl", ".ndjson", ".json"), "jsonl"):
-        draft_tables(draft, source, ".csv", partial(_csv_records, draft))
+    draft_tables(draft, source, ".csv", partial(_csv_records, draft), other="jsonl")
 
 
 def draft_questions(draft: Draft, folder: Path) -> None:
@@ -167,14 +166,6 @@ class _HeadingRows:
         return True
 
 
-def _is_of_other_format(draft: Draft, source: Path, endings: tuple[str, ...], other: str) -> bool:
-    """Return whether a file is of the other of the two formats by its ending, and record it as a problem."""
-    if not (source.is_file() and source.suffix.lower() in endings):
-        return False
-    draft.add_problem(source.name, f"ends in {source.suffix}; read it with 'statgraph import {other}', or rename it")
-    return True
-
-
 def split_ids(text: str, known: Set[str] = frozenset()) -> tuple[str, ...]:
     """Return the ids in a field, separated by commas, semicolons, line ends or spaces.
 
@@ -204,6 +195,8 @@ def heading_paths(draft: Draft, records: PlacedRecords) -> dict[str, tuple[str, 
     Headings with the same title and parent become one heading. A repeated or missing id, an empty title, a missing
     parent and a heading that is its own ancestor become problems of the draft.
     """
+    import networkx
+
     headings: dict[str, tuple[str, str, str]] = {}  # place, title and the parent's id, "" of a code
     for place, record in records:
         heading_id, parent_id = id_field(draft, place, record, "id", "_id"), id_field(draft, place, record, "parent")
@@ -215,48 +208,56 @@ def heading_paths(draft: Draft, records: PlacedRecords) -> dict[str, tuple[str, 
         heading_id = heading_id.strip()
         if draft.is_new("heading", heading_id, place, title=title):
             headings[heading_id] = place, title or UNREADABLE, parent_id.strip()
-    paths: dict[str, tuple[str, ...]] = {}
-    for heading_id in headings:
-        chain: list[str] = []  # the ids from this heading upwards
-        above = heading_id
-        while above in headings and above not in paths and above not in chain:
-            chain.append(above)
-            _, _, above = headings[above]
-        if above in chain:
-            _add_cycle(draft, headings, chain[chain.index(above) :])
-        elif above and above not in headings:
+    graph = networkx.DiGraph()  # from parent to heading
+    graph.add_nodes_from(headings)
+    for heading_id, (place, _, parent_id) in headings.items():
+        if parent_id in headings:
+            graph.add_edge(parent_id, heading_id)
+        elif parent_id:
             draft.add_problem(
-                headings[chain[-1]][0],
-                f"heading '{chain[-1]}' has the parent '{above}', which does not exist; "
+                place,
+                f"heading '{heading_id}' has the parent '{parent_id}', which does not exist; "
                 "add that heading or leave the parent empty",
             )
-        path = paths.get(above, (UNREADABLE,)) if above else ()
-        for below in reversed(chain):
-            path = paths[below] = (*path, headings[below][1])
+    for cycle in list(networkx.simple_cycles(graph)):
+        _add_cycle(draft, headings, cycle)
+        graph.remove_edge(cycle[-1], cycle[0])
+    paths: dict[str, tuple[str, ...]] = {}
+    for heading_id in networkx.topological_sort(graph):
+        above = next(graph.predecessors(heading_id), "")
+        paths[heading_id] = (*paths.get(above, ()), headings[heading_id][1])
     return paths
 
 
 def _add_cycle(draft: Draft, headings: Mapping[str, tuple[str, str, str]], cycle: list[str]) -> None:
-    start = cycle.index(next(heading_id for heading_id in headings if heading_id in cycle))
-    round_trip = [*cycle[start:], *cycle[: start + 1]]
+    first = next(heading_id for heading_id in headings if heading_id in cycle)
+    round_trip = [first]
+    while len(round_trip) <= len(cycle):
+        round_trip.append(headings[round_trip[-1]][2])
     if len(round_trip) > MAX_LISTED_CYCLE:
-        round_trip = [*round_trip[: MAX_LISTED_CYCLE - 2], "...", round_trip[-1]]
+        round_trip = [*round_trip[: MAX_LISTED_CYCLE - 2], "...", first]
     draft.add_problem(
-        headings[cycle[start]][0],
-        f"heading '{cycle[start]}' is its own ancestor ({' under '.join(round_trip)}); "
+        headings[first][0],
+        f"heading '{first}' is its own ancestor ({' under '.join(round_trip)}); "
         "correct one of these parents so that the headings form a tree",
     )
 
 
-def draft_tables(draft: Draft, source: Path, suffix: str, read: Callable[[Path, str], PlacedRecords]) -> None:
+def draft_tables(
+    draft: Draft, source: Path, suffix: str, read: Callable[[Path, str], PlacedRecords], *, other: str = ""
+) -> None:
     """Fill a draft from a folder with one file for each of `NEEDED_COLUMNS`, or from a single file of articles.
 
     Args:
         suffix: of the file names, such as ".csv"; all files but the articles are optional.
         read: yields (place, record) for a file and the name of its table, with lists for `path`, `articles`, `cites`.
+        other: the format that a single file is in if its name ends as one of `_SUFFIXES`, for which it is refused.
     """
     files = {table: source / f"{table}{suffix}" for table in NEEDED_COLUMNS}
     if source.is_file():
+        if source.suffix.lower() in _SUFFIXES.get(other, ()):
+            problem = f"ends in {source.suffix}; read it with 'statgraph import {other}', or rename it"
+            return draft.add_problem(source.name, problem)
         files = {"articles": source}
     elif not files["articles"].exists():
         found = ", ".join(sorted(path.name for path in source.iterdir())[:8]) or "nothing"

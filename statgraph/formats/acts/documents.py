@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from statgraph.errors import CorpusError, reason_of
@@ -44,7 +44,7 @@ class Document:
         head: its first 64 KiB.
     """
 
-    def __init__(self, name: str, stream: IO[bytes]):
+    def __init__(self, name: str, stream: Any):
         self.name, self._stream = name, stream
         self.head = self._next(HEAD_BYTES)
 
@@ -61,7 +61,8 @@ class Document:
 
     def _next(self, size: int) -> bytes:
         try:
-            return self._stream.read(size)
+            data: bytes = self._stream.read(size)
+            return data
         except _BROKEN as error:
             raise CorpusError(f"{self.name}: damaged ({reason_of(error)}); download it again") from None
 
@@ -109,10 +110,8 @@ def _is_tar(path: Path) -> bool:
 
 
 def _of_file(path: Path, name: str) -> Iterator[Document]:
-    with path.open("rb") as file:
-        is_gzip = file.read(2) == _GZIP
-    with gzip.open(path) if is_gzip else path.open("rb") as stream:
-        yield Document(name, stream)  # type: ignore[arg-type]
+    with path.open("rb") as stream:
+        yield _document(name, stream)
 
 
 def _of_zip(path: Path, over: list[str]) -> Iterator[Document]:
@@ -124,7 +123,7 @@ def _of_zip(path: Path, over: list[str]) -> Iterator[Document]:
                 over.append(info.filename)
                 continue
             with archive.open(info) as stream:
-                yield from _unpacked(info.filename, stream)
+                yield _document(info.filename, stream)
 
 
 def _of_tar(path: Path, over: list[str]) -> Iterator[Document]:
@@ -132,17 +131,13 @@ def _of_tar(path: Path, over: list[str]) -> Iterator[Document]:
         for info in archive:
             stream = archive.extractfile(info) if info.isfile() and _is_document(info.name) else None
             if stream is not None:
-                yield from _unpacked(info.name, stream)
+                yield _document(info.name, stream)
             elif info.isfile():
                 over.append(info.name)
 
 
-def _unpacked(name: str, stream: IO[bytes]) -> Iterator[Document]:
-    if name.lower().endswith(".gz"):
-        with gzip.GzipFile(fileobj=stream) as inner:
-            yield Document(name, inner)
-    else:
-        yield Document(name, stream)
+def _document(name: str, stream: Any) -> Document:
+    return Document(name, gzip.GzipFile(fileobj=stream) if stream.peek(2).startswith(_GZIP) else stream)
 
 
 @contextmanager

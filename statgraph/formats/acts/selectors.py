@@ -83,15 +83,13 @@ def selectors_of(text: str) -> tuple[Selector, ...]:
 
 
 def _selector(text: str) -> Selector:
-    names, above, conditions = [], "", ""
-    for step in re.split(f"/{_BETWEEN}", text):
-        match = _STEP.fullmatch(step)
-        if not match or match["name"][0] in ".^" or re.search(r"\[\d+\]", step):
-            raise ValueError(f"'{text}' names no element; write it like section, chapter/num or p[class=title]")
-        conditions = _conditions(match) + above
-        above = f"[parent::{_any_of(match['name'])}{conditions}]"
-        names.append(match["name"])
-    return Selector(names[-1], tuple(names), _xpath(f"boolean(self::*{conditions})", text) if conditions else None)
+    steps = [_STEP.fullmatch(step) for step in re.split(f"/{_BETWEEN}", text)]
+    names = [step["name"] for step in reversed(steps) if step]
+    if len(names) < len(steps) or any(name[0] in ".^" for name in names) or re.search(r"\[\d+\]", text):
+        raise ValueError(f"'{text}' names no element; write it like section, chapter/num or p[class=title]")
+    upwards = "/parent::".join(_any_of(step["name"]) + _conditions(step) for step in reversed(steps) if step)
+    is_name = len(steps) == 1 and "[" not in text
+    return Selector(names[0], tuple(names), None if is_name else _xpath(f"boolean(self::{upwards})", text))
 
 
 def _any_of(name: str) -> str:
