@@ -1,5 +1,8 @@
+from pathlib import Path
+
 import pytest
 
+from statgraph.artifacts import read_table
 from statgraph.errors import UsageError
 from statgraph.formats.importing import import_corpus
 from statgraph.formats.law_words import ArticleLine, HeadingLine, LinePatterns
@@ -172,205 +175,37 @@ def test_patterns_that_cannot_be_used_are_refused(patterns, message):
         LinePatterns("en", *patterns)
 
 
-# By language: title, two chapters, annex, a sentence, one that begins with a reference or holds one, and five articles
-# with their rubrics, the second with both sentences.
-LAWS = {
-    "ko": (
-        "선박법",
-        "제1장 총칙",
-        "제2장 요금",
-        "별표 1",
-        "모든 배는 허가를 받아야 한다.",
-        "제3조에 따른 요금은 매년 낸다.",
-        ["제1조|(목적)", "제2조|(허가)", "제2조의2|(예외)", "제3조|(요금)", "제4조|(시행)"],
-    ),
-    "vi": (
-        "Luật Thuyền",
-        "Chương I. Quy định chung",
-        "Chương II. Lệ phí",
-        "Phụ lục I",
-        "Mọi thuyền phải có giấy phép.",
-        "Điều 4 áp dụng cho chủ thuyền.",
-        ["Điều 1|Phạm vi", "Điều 2|Giấy phép", "Điều 3|Ngoại lệ", "Điều 4|Lệ phí", "Điều 5|Hiệu lực"],
-    ),
-    "ru": (
-        "Закон о лодках",
-        "Глава 1. Общие положения",
-        "Глава 2. Плата",
-        "Приложение 1",
-        "Каждая лодка имеет разрешение.",
-        "Статья 3 применяется к владельцу лодки.",
-        [
-            "Статья 1|Предмет",
-            "Статья 2|Разрешение",
-            "Статья 2.1|Исключения",
-            "Статья 3|Плата",
-            "Статья 4|Вступление в силу",
-        ],
-    ),
-    "uk": (
-        "Закон про човни",
-        "Розділ I. Загальні положення",
-        "Розділ II. Плата",
-        "Додаток 1",
-        "Кожен човен має дозвіл.",
-        "Стаття 4 застосовується до власника.",
-        ["Стаття 1|Предмет", "Стаття 2|Дозвіл", "Стаття 3|Винятки", "Стаття 4|Плата", "Стаття 5|Набрання чинності"],
-    ),
-    "tr": (
-        "Tekne Kanunu",
-        "BİRİNCİ BÖLÜM",
-        "İKİNCİ BÖLÜM",
-        "EK-1",
-        "Her teknenin izni vardır.",
-        "Madde 4 tekne sahibine uygulanır.",
-        ["MADDE 1|Amaç", "MADDE 2|İzin", "MADDE 3|İstisnalar", "MADDE 4|Ücret", "Geçici Madde 1|Geçiş"],
-    ),
-    "el": (
-        "Νόμος περί σκαφών",
-        "ΚΕΦΑΛΑΙΟ Α΄ Γενικά",
-        "ΚΕΦΑΛΑΙΟ Β΄ Τέλη",
-        "ΠΑΡΑΡΤΗΜΑ Ι",
-        "Κάθε σκάφος έχει άδεια.",
-        "Το άρθρο 4 ισχύει για τον ιδιοκτήτη.",
-        ["Άρθρο 1|Σκοπός", "Άρθρο 2|Άδεια", "Άρθρο 3|Εξαιρέσεις", "Άρθρο 4|Τέλη", "Άρθρο 5|Έναρξη ισχύος"],
-    ),
-    "ar": (
-        "قانون القوارب",
-        "الفصل الأول أحكام عامة",
-        "الفصل الثاني الرسوم",
-        "الملحق 1",
-        "لكل قارب ترخيص من الميناء.",
-        "تسري المادة 4 على مالك القارب.",
-        ["المادة 1|الغرض", "المادة 2|الترخيص", "المادة 3|الاستثناءات", "المادة 4|الرسوم", "المادة 5|النفاذ"],
-    ),
-    "id": (
-        "Undang-Undang Perahu",
-        "BAB I Ketentuan Umum",
-        "BAB II Biaya",
-        "LAMPIRAN I",
-        "Setiap perahu wajib mempunyai izin.",
-        "Pasal 4 berlaku bagi pemilik perahu.",
-        ["Pasal 1|Tujuan", "Pasal 2|Izin", "Pasal 3|Pengecualian", "Pasal 4|Biaya", "Pasal 5|Penutup"],
-    ),
-    "hu": (
-        "A csónakokról szóló törvény",
-        "I. Fejezet Általános rendelkezések",
-        "II. Fejezet Díjak",
-        "1. melléklet",
-        "Minden csónaknak engedélye van.",
-        "A 3. § a tulajdonosra vonatkozik.",
-        ["1. §|Cél", "2. §|Engedély", "2/A. §|Kivételek", "3. §|Díj", "4. §|Hatály"],
-    ),
-    "is": (
-        "Lög um báta",
-        "I. kafli Almenn ákvæði",
-        "II. kafli Gjöld",
-        "Viðauki I",
-        "Hver bátur hefur leyfi.",
-        "Ákvæði 4. gr. gilda um eigandann.",
-        ["1. gr.|Markmið", "2. gr.|Leyfi", "3. gr.|Undantekningar", "4. gr.|Gjöld", "5. gr.|Gildistaka"],
-    ),
-    "cs": (
-        "Zákon o lodích",
-        "HLAVA I Obecná ustanovení",
-        "HLAVA II Poplatky",
-        "Příloha č. 1",
-        "Každá loď má povolení.",
-        "§ 3 se použije na vlastníka.",
-        ["§ 1|Účel", "§ 2|Povolení", "§ 2a|Výjimky", "§ 3|Poplatky", "§ 4|Účinnost"],
-    ),
-    "ro": (
-        "Legea bărcilor",
-        "CAPITOLUL I Dispoziții generale",
-        "CAPITOLUL II Taxe",
-        "ANEXA 1",
-        "Fiecare barcă are un permis.",
-        "Articolul 4 se aplică proprietarului.",
-        ["Art. 1|Scopul", "Art. 2|Permisul", "Art. 3|Excepții", "Art. 4|Taxe", "Art. 5|Intrarea în vigoare"],
-    ),
-    "da": (
-        "Bådloven",
-        "Kapitel 1 Indledning",
-        "Kapitel 2 Gebyrer",
-        "Bilag 1",
-        "Hver båd har en tilladelse.",
-        "§ 3 gælder for ejeren.",
-        ["§ 1|Formål", "§ 2|Tilladelse", "§ 2 a|Undtagelser", "§ 3|Gebyr", "§ 4|Ikrafttræden"],
-    ),
-    "no": (
-        "Båtloven",
-        "Kapittel 1 Innledning",
-        "Kapittel 2 Gebyr",
-        "Vedlegg 1",
-        "Hver båt har en tillatelse.",
-        "§ 2-1 gjelder for eieren.",
-        ["§ 1-1|Formål", "§ 1-2|Tillatelse", "§ 1-3|Unntak", "§ 2-1|Gebyr", "§ 2-2|Ikrafttredelse"],
-    ),
-    "fi": (
-        "Venelaki",
-        "1 luku Yleiset säännökset",
-        "2 luku Maksut",
-        "Liite 1",
-        "Jokaisella veneellä on lupa.",
-        "Mitä 3 §:ssä säädetään, koskee omistajaa.",
-        ["1 §|Tarkoitus", "2 §|Lupa", "2 a §|Poikkeukset", "3 §|Maksu", "4 §|Voimaantulo"],
-    ),
-    "sv": (
-        "Båtlag",
-        "1 kap. Inledning",
-        "2 kap. Avgifter",
-        "Bilaga 1",
-        "Varje båt har ett tillstånd.",
-        "Bestämmelserna i 3 § gäller ägaren.",
-        ["1 §|Syfte", "2 §|Tillstånd", "2 a §|Undantag", "3 §|Avgift", "4 §|Ikraftträdande"],
-    ),
-    "zh": (
-        "船舶法",
-        "第一章 总则",
-        "第二章 费用",
-        "附件一",
-        "每艘船应当有许可证。",
-        "第三条的规定适用于船主。",
-        ["第一条|", "第二条|", "第二条之一|", "第三条|", "第四条|"],
-    ),
-    "ja": (
-        "船舶法",
-        "第一章 総則",
-        "第二章 料金",
-        "別表第一",
-        "すべての船は許可を受けなければならない。",
-        "第三条の規定は船主に適用する。",
-        ["第一条|", "第二条|", "第二条の二|", "第三条|", "第四条|"],
-    ),
-}
+# Of each language the title of a law, two chapters, an annex, a sentence, one that begins with a reference or holds
+# one, and five articles with their rubrics.
+LAWS = read_table(Path(__file__).with_name("laws.tsv"))
 
 
-@pytest.mark.parametrize("language", LAWS)
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law["language"])
 @pytest.mark.parametrize("suffix", ["txt", "md"])
-def test_a_law_in_any_language_is_divided_by_its_words(tmp_path, language, suffix):
-    title, first_chapter, second_chapter, annex, sentence, reference, articles = LAWS[language]
-    parts = [title, first_chapter, second_chapter, annex]
-    marks = dict(zip(parts, ("# ", "## ", "## ", "## "), strict=True)) if suffix == "md" else {}
-    lines = [title, first_chapter]
-    for row, (number, rubric) in enumerate(article.split("|") for article in articles):
-        lines += [second_chapter] * (row == 3)
+def test_a_law_in_any_language_is_divided_by_its_words(tmp_path, law, suffix):
+    marks = {"txt": ("", "", ""), "md": ("# ", "## ", "### ")}[suffix]
+    articles = [article.split("|") for article in law["articles"].split("; ")]
+    lines = [f"{marks[0]}{law['title']}", f"{marks[1]}{law['first chapter']}"]
+    for row, (number, rubric) in enumerate(articles):
+        lines += [f"{marks[1]}{law['second chapter']}"] * (row == 3)
         between = "" if rubric.startswith("(") else " " if number.endswith(".") else ". "
-        texts = [sentence, reference] if row == 1 else [sentence]
         if rubric:
-            lines += ["### " * (suffix == "md") + f"{number}{between}{rubric}", *texts]
+            lines += [f"{marks[2]}{number}{between}{rubric}", law["sentence"]]
         else:
-            lines += [f"{number}\u3000{texts[0]}", *texts[1:]]
+            lines += [f"{number}\u3000{law['sentence']}"]
+        lines += [law["reference"]] * (row == 1)
+    lines += [f"{marks[1]}{law['annex']}", law["sentence"]]
     path = tmp_path / f"law.{suffix}"
-    path.write_text("\n\n".join(f"{marks.get(line, '')}{line}" for line in (*lines, annex, sentence)), encoding="utf-8")
-    *found, last = import_corpus(path, language=language).articles
-    assert [f"{article.number}|{article.rubric}".replace("(", "").replace(")", "") for article in found] == [
-        article.replace("(", "").replace(")", "") for article in articles
+    path.write_text("\n\n".join(lines), encoding="utf-8")
+    *found, last = import_corpus(path, language=law["language"]).articles
+    assert [(article.number, article.rubric.strip("()")) for article in found] == [
+        (number, rubric.strip("()")) for number, rubric in articles
     ]
-    assert [article.path for article in found] == [(title, first_chapter)] * 3 + [(title, second_chapter)] * 2
-    assert [article.text for article in (*found, last)] == [
-        f"{sentence}\n{reference}" if row == 1 else sentence for row in range(6)
-    ]
+    chapters = [law["first chapter"]] * 3 + [law["second chapter"]] * 2
+    assert [article.path for article in found] == [(law["title"], chapter) for chapter in chapters]
+    texts = [article.text for article in (*found, last)]
+    assert texts.pop(1) == f"{law['sentence']}\n{law['reference']}"
+    assert texts == [law["sentence"]] * 5
 
 
 @pytest.mark.parametrize(

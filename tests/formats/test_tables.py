@@ -32,12 +32,6 @@ def test_path_runs_from_the_code_down_whatever_the_order_of_the_rows(draft, reco
     assert recorded() == []
 
 
-def test_tree_deeper_than_the_recursion_limit_is_read(draft, recorded):
-    chain = rows(*((str(level), f"T{level}", str(level + 1)) for level in range(3000)), ("3000", "Code", ""))
-    assert len(heading_paths(draft, chain)["0"]) == 3001
-    assert recorded() == []
-
-
 @pytest.mark.parametrize(
     ("headings", "problem"),
     [
@@ -205,13 +199,6 @@ def test_questions_of_another_file_add_labels_to_those_in_the_same_words(two_cod
     assert (new.question_id, new.split) == ("q8", "test")
 
 
-def test_single_file_is_a_table_of_articles(draft, jsonl_folder, write_jsonl):
-    file = write_jsonl(jsonl_folder / "lamps.jsonl", {"id": "L1", "text": "Lamps burn.", "path": ["Lamp Code"]})
-    draft_jsonl(draft, file)
-    assert [article.article_id for article in draft.corpus().articles] == ["L1"]
-    assert draft.corpus().questions == ()
-
-
 def test_path_in_csv_is_cut_at_its_separator(draft, tmp_path):
     file = tmp_path / "lamps.csv"
     file.write_text("_id;text;path\nL1;Lamps burn.;Lamp Code > Book I, streets > If width>3\n")
@@ -263,15 +250,14 @@ def test_bad_article_is_one_problem(draft, tmp_path, write_jsonl, problems_of, c
     [
         ({"articles": "L1"}, "'articles' is not a list of ids"),
         ({"split": "validation"}, "unknown split 'validation'"),
-        ({"split": 1}, "'split' is a number, not a string"),
         ({"articles": ["L7"]}, "label of question 'q2' names article 'L7', which does not exist"),
     ],
 )
 def test_bad_question_is_named(draft, jsonl_folder, write_jsonl, problems_of, change, problem):
-    good = {"id": "q1", "text": "Who pays?", "articles": ["L1"], "split": "test"}
-    write_jsonl(jsonl_folder / "questions.jsonl", good, {**good, "id": "q2", **change})
+    question = {"id": "q2", "text": "Who pays?", "articles": ["L1"], "split": "test", **change}
+    write_jsonl(jsonl_folder / "questions.jsonl", question)
     draft_jsonl(draft, jsonl_folder)
-    assert problems_of(draft)[0].partition(";")[0] == f"questions.jsonl:2: {problem}"
+    assert problems_of(draft)[0].partition(";")[0] == f"questions.jsonl:1: {problem}"
 
 
 def test_articles_under_bad_headings_are_not_blamed(draft, jsonl_folder, write_jsonl, problems_of):
@@ -309,36 +295,6 @@ def test_a_refusal_names_the_columns_that_the_user_has(draft, csv_folder, proble
     assert "no column path or heading (found: Nummer, Wortlaut)" in problems_of(draft)[0]
 
 
-@pytest.mark.parametrize(
-    ("articles", "problem"),
-    [
-        ("id,txet,path\nL1,x,A\n", ":1: no column text"),
-        ("id,text,path\n", ": holds no articles"),
-        ("", ":1: the file is empty"),
-        ("\ufeffid,text,path\nL1,x,A\n", ":1: the file is UTF-16"),
-    ],
-)
-def test_articles_that_cannot_be_read_are_one_problem(draft, tmp_path, problems_of, articles, problem):
-    (tmp_path / "articles.csv").write_bytes(articles.encode("utf-16-le" if "\ufeff" in articles else "utf-8"))
-    (tmp_path / "questions.csv").write_text('id,text,articles,split\nq1,Who pays?,"L1, L2, L3, L4",test\n')
-    draft_csv(draft, tmp_path)
-    (only,) = problems_of(draft)
-    assert only.startswith(f"articles.csv{problem}")
-
-
-def test_labels_of_refused_rows_are_no_problems_of_their_own(draft, tmp_path, problems_of):
-    (tmp_path / "articles.csv").write_text('id,text,path\nL1,x,A\nL2,A\n"L3","say "x"",A\n"L4",x,A\n')
-    (tmp_path / "questions.csv").write_text(
-        'id,text,articles,split\nq1,"Who\npays?","L1, L2, L3, L4",test\nq2,When?,L5,test\n'
-    )
-    draft_csv(draft, tmp_path)
-    assert [problem.partition(";")[0].partition(" (")[0] for problem in problems_of(draft)] == [
-        "articles.csv:4: broken quoting in the row that starts here",
-        "articles.csv:3: the row has 2 fields and the header 3",
-        "questions.csv:4: label of question 'q2' names article 'L5', which does not exist",
-    ]
-
-
 @pytest.mark.parametrize(("fill", "name", "other"), [(draft_jsonl, "law.CSV", "csv"), (draft_csv, "law.json", "jsonl")])
 def test_a_file_of_the_other_format_is_named_as_one(draft, problems_of, tmp_path, fill, name, other):
     (tmp_path / name).write_text("id,text,path\n1,x,A\n")
@@ -346,19 +302,6 @@ def test_a_file_of_the_other_format_is_named_as_one(draft, problems_of, tmp_path
     (problem,) = problems_of(draft)
     assert problem.startswith(f"{name}: ends in .")
     assert f"'statgraph import {other}'" in problem
-
-
-@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
-def test_number_and_rubric_are_no_metadata(draft, tmp_path, write_jsonl, suffix):
-    path = tmp_path / f"articles.{suffix}"
-    if suffix == "csv":
-        path.write_text("id,number,rubric,text,path\nL1,36,Wicks,Lamps burn.,Lamp Code\n")
-        draft_csv(draft, path)
-    else:
-        record = {"id": "L1", "number": 36, "rubric": "Wicks", "text": "Lamps burn.", "path": ["Lamp Code"]}
-        draft_jsonl(draft, write_jsonl(path, record))
-    (article,) = draft.corpus().articles
-    assert (article.title, article.number, article.rubric, article.metadata) == ("36, Lamp Code", "36", "Wicks", {})
 
 
 def test_ids_with_spaces_can_be_labelled_and_cited(draft, tmp_path):
@@ -429,23 +372,16 @@ WICKS = "A wick is cut once a week by whoever lights the lamp, at the expense of
 THREE = [("L1", "Lamps burn oil."), ("L2", "Who breaks a lamp pays."), ("L3", WICKS)]
 
 
-@pytest.mark.parametrize(
-    ("name", "file", "line"),
-    [
-        ("csv", "articles.csv", "id,text,path\n{}\n"),
-        ("jsonl", "articles.jsonl", "{}\n"),
-        ("beir", "corpus.jsonl", "{}\n"),
-    ],
-)
-def test_a_reader_that_drops_a_row_is_found_out(tmp_path, monkeypatch, name, file, line):
-    rows = {
-        "csv": [f'{article_id},"{text}",Lamp Code' for article_id, text in THREE],
-        "jsonl": [json.dumps({"id": article_id, "text": text, "path": ["Lamp Code"]}) for article_id, text in THREE],
-        "beir": [json.dumps({"_id": article_id, "text": text}) for article_id, text in THREE],
-    }[name]
+@pytest.mark.parametrize("name", ["csv", "jsonl", "beir"])
+def test_a_reader_that_drops_a_row_is_found_out(tmp_path, monkeypatch, name):
+    records = [{"id": one, "_id": one, "text": text, "path": ["Lamp Code"]} for one, text in THREE]
+    lines = [json.dumps(record) for record in records]
+    if name == "csv":
+        lines = ["id,text,path", *(f'{one},"{text}",Lamp Code' for one, text in THREE)]
+    file = {"csv": "articles.csv", "jsonl": "articles.jsonl", "beir": "corpus.jsonl"}[name]
     (tmp_path / "law").mkdir()
-    (tmp_path / "law" / file).write_text(line.format("\n".join(rows)))
-    assert summary(tmp_path / "law", name, tmp_path)[0].startswith("100.0 %")
+    (tmp_path / "law" / file).write_text("\n".join(lines))
+    assert not any("lost" in line for line in summary(tmp_path / "law", name, tmp_path))
     add_article = Draft.add_article
 
     def drop_the_last(draft, place, **article):
@@ -453,8 +389,7 @@ def test_a_reader_that_drops_a_row_is_found_out(tmp_path, monkeypatch, name, fil
             add_article(draft, place, **article)
 
     monkeypatch.setattr(Draft, "add_article", drop_the_last)
-    place = f"{file}:{3 + (name == 'csv')}"
-    with pytest.raises(CorpusError, match=rf"^{place}: 2\d of \d\d words would be lost"):
+    with pytest.raises(CorpusError, match=rf"^{file}:{len(lines)}: 2\d of \d\d words would be lost"):
         import_corpus(tmp_path / "law", name, language="en")
 
 
@@ -482,10 +417,9 @@ def test_the_last_day_in_force_is_a_column(tmp_path):
         import_corpus(tmp_path / "a.csv", "csv", language="en")
 
 
-@pytest.mark.parametrize("split", ["TRAIN", "Train"])
-def test_splits_are_known_in_any_case(tmp_path, split):
+def test_splits_are_known_in_any_case(tmp_path):
     (tmp_path / "articles.csv").write_text("id,text,path\nL1,Lamps burn.,Lamp Code\n")
-    (tmp_path / "questions.csv").write_text(f"id,text,articles,split\nq1,Which?,L1,{split}\n")
+    (tmp_path / "questions.csv").write_text("id,text,articles,split\nq1,Which?,L1,TRAIN\n")
     (question,) = import_corpus(tmp_path, "csv", language="en").questions
     assert question.split == "train"
 
