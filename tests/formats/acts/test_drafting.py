@@ -67,11 +67,6 @@ def test_acts_of_one_title_are_told_apart_by_their_ids(drafted):
     ]
 
 
-def test_the_title_stands_once_in_the_path(drafted):
-    article = replace(ONE, path=("DOG – ACT", "Part 1"))
-    assert drafted(version("", article)).corpus().articles[0].path == ("Dog Act", "Part 1")
-
-
 AMENDED, THREE = replace(TWO, text="See article 1, always."), replace(ONE, number="Art. 3", local_id="art_3")
 
 
@@ -132,20 +127,14 @@ def test_two_files_of_one_version_are_refused(drafted):
         draft.corpus()
 
 
-def test_numbers_that_repeat_get_ids_of_their_own(drafted):
+def test_ids_and_titles_are_made_of_what_an_article_says(drafted):
     annexed = replace(ONE, annex="annex I", local_id="Art. 1")
-    ids = [one.article_id for one in drafted(version("", ONE, annexed, annexed)).corpus().articles]
-    assert ids == ["/dogs#art_1", "/dogs#annex_I/Art._1", "/dogs#annex_I/Art._1~2"]
-
-
-def test_ids_that_hold_the_act_stay_as_they_are(drafted):
-    article = replace(ONE, local_id="/dogs/s1", annex="/dogs/schedule")
-    assert drafted(version("", article)).corpus().articles[0].article_id == "/dogs/s1"
-
-
-def test_what_has_no_number_is_cited_by_its_rubric(drafted):
-    (article,) = drafted(version("", replace(ONE, number=""))).corpus().articles
-    assert (article.title, article.rubric) == ("Leads, Dog Act", "Leads")
+    whole = replace(ONE, local_id="/dogs/s1", annex="/dogs/schedule", number="", path=("DOG – ACT", "Part 1"))
+    articles = drafted(version("", ONE, annexed, annexed, whole)).corpus().articles
+    assert [one.article_id for one in articles] == [
+        "/dogs#art_1", "/dogs#annex_I/Art._1", "/dogs#annex_I/Art._1~2", "/dogs/s1",
+    ]  # fmt: skip
+    assert (articles[3].title, articles[3].path) == ("Leads, Dog Act", ("Dog Act", "Part 1"))
 
 
 def test_versions_side_by_side_end_where_the_next_begins(drafted):

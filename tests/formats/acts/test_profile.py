@@ -52,63 +52,6 @@ def profile_of(tmp_path):
     return written
 
 
-# A whole profile for a format that there is not, as docs/formats.md might teach it.
-LAMPLAND = """
-summary: Official gazette of Lampland
-act:
-  id: "@nr"                      # an attribute of the root element
-  title: head/name               # the text of <name> in <head>
-  language: =en                  # these words themselves
-  date: head/state ~ \\d{8}      # the first eight digits of <state>
-headings:
-  elements: [part, chapter]      # elements that contain what they head
-  number: nr
-  title: name
-articles:
-  elements: rule
-  number: =Rule + nr             # the word, a blank, the text of <nr>
-  rubric: [name, ../name]        # its own title, or else that of what it is in
-  id: "@id"
-  valid_from: "@since"
-annexes:
-  elements: annex
-  title: name
-lines: [para, item]              # each begins a line
-marks: [nr]                      # (1) stays in front of the text behind it
-leave_out:
-  metadata: head
-  notes: note
-quoted: [quote]                  # rules inside it are text
-references:
-  elements: see
-  target: "@rule"
-  pattern: ^(?:(?P<act>[^#]*)#)?(?P<article>.+)$
-empty: ['Repealed\\.?']
-"""
-GAZETTE = """<gazette nr="L 7"><head><name>Lamp Act</name><state>of 20240131, as amended</state></head>
-<part><nr>Part 1</nr><name>Light</name><rule id="r1" since="2020-02-01"><nr>1</nr><para><nr>(1)</nr> Lamps burn:
-<item><nr>(a)</nr>at night<note>Sic.</note>;</item>
-<item><nr>(b)</nr>under <see rule="r2">Rule 2</see>.</item></para></rule>
-<chapter><name>Glass</name><rule id="r2"><nr>2</nr>
-<para>Insert: <quote><rule><nr>9</nr><para>Dogs bark.</para></rule></quote></para></rule>
-<rule id="r3"><nr>3</nr><para>Repealed.</para></rule></chapter></part>
-<annex><name>Fees</name><table><tr><td>lamp</td><td>5</td></tr></table></annex></gazette>"""
-
-
-def test_a_profile_of_ones_own(profile_of, read_act):
-    gazette = read_act(GAZETTE, profile_of(LAMPLAND))
-    first, second, annex = gazette.articles
-    assert (first.number, first.rubric, first.path) == ("Rule 1", "Light", ("Part 1 Light",))
-    assert first.valid_from == "2020-02-01"
-    assert first.text == "(1) Lamps burn:\n(a) at night;\n(b) under Rule 2."
-    assert first.targets == ("r2",)
-    assert second.path == ("Part 1 Light", "Glass")
-    assert second.text == "Insert:\n9 Dogs bark."
-    assert (annex.rubric, annex.text) == ("Fees", "lamp | 5")
-    assert (gazette.act.act_id, gazette.act.title, gazette.act.date) == ("L 7", "Lamp Act", "2024-01-31")
-    assert (gazette.repealed, gazette.quoted) == (1, 1)
-
-
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from lxml import etree
@@ -9,39 +10,13 @@ from statgraph.formats.acts.reader import ActReader
 from statgraph.law.account import Account
 from statgraph.settings import overlaid
 
-AKN = """<akomaNtoso xmlns="http://docs.oasis-open.org/legaldocml/ns/akn/3.0"><act>
-<meta><identification><FRBRWork><FRBRuri value="/akn/xx/act/dogs"/></FRBRWork><FRBRExpression>
-<FRBRdate date="2024-05-01"/><FRBRlanguage language="eng"/></FRBRExpression></identification></meta>
-<preface><longTitle><p>Dog <docTitle>Dog Act</docTitle></p></longTitle></preface>
-<body><chapter><num>Chapter 1</num><heading>General</heading>
-<article eId="art_1"><num>Art. 1.</num><heading>Leads</heading><paragraph><num>(1)</num><list>
-<intro><p>Dogs are kept:</p></intro><point><num>(a)</num><content><p>on leads<authorialNote><p>As
-amended.</p></authorialNote>; and</p></content></point><point><num>(b)</num><content><p>off
-<ref href="#art_2__para_1">article 2(1)</ref> roads.</p></content></point></list></paragraph></article></chapter>
-<chapter><num>Chapter 2</num><heading>Duties</heading><section><heading>Owners</heading>
-<article eId="art_2"><num>Art. 2</num><paragraph><content><p>The Cat Act reads: <quotedStructure>
-<article eId="art_9"><num>Art. 9</num><content><p>Cats roam.</p></content></article></quotedStructure></p>
-</content></paragraph></article></section><article eId="art_3"><num>Art. 3</num></article></chapter></body>
-<attachments><attachment eId="att_1"><heading>Annex</heading><doc><mainBody><table><tr><td>Size</td><td>Fee</td></tr>
-<tr><td>small</td><td>5</td></tr></table></mainBody></doc></attachment></attachments></act></akomaNtoso>"""
+AKN = (Path(__file__).parent / "made_up" / "akn.xml").read_text(encoding="utf-8")
 
 
-@pytest.fixture
-def dogs(read_act):
-    return read_act(AKN, "akn")
-
-
-def test_an_act_is_read_with_its_articles_headings_and_what_is_left_out(dogs):
-    first, second, annex = dogs.articles
-    assert (first.number, first.rubric, first.local_id, first.line) == ("Art. 1", "Leads", "art_1", 6)
-    assert (first.path, second.path) == (("Chapter 1 General",), ("Chapter 2 Duties", "Owners"))
-    assert first.text == "(1) Dogs are kept:\n(a) on leads; and\n(b) off article 2(1) roads."
-    assert (first.targets, second.text) == (("#art_2__para_1",), "The Cat Act reads:\nArt. 9 Cats roam.")
-    assert (annex.rubric, annex.local_id, annex.text) == ("Annex", "att_1", "Size | Fee\nsmall | 5")
-    assert dogs.act.act_id == "/akn/xx/act/dogs"
-    assert (dogs.act.title, dogs.act.language, dogs.act.date) == ("Dog Act", "en", "2024-05-01")
-    assert (dogs.quoted, dogs.repealed) == (1, 1)
-    assert dogs.headings == [(5, "Chapter 1 General"), (10, "Chapter 2 Duties"), (10, "Owners"), (14, "Annex")]
+def test_headings_have_the_lines_on_which_they_begin(read_act):
+    read = read_act(AKN, "akn")
+    assert read.headings == [(5, "Chapter 1 General"), (10, "Chapter 2 Duties"), (10, "Owners"), (14, "Annex")]
+    assert [one.line for one in read.articles] == [6, 11, 14]
 
 
 LAUGHS = "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip("abcdefgh", "bcdefghi", strict=True))
@@ -217,12 +192,3 @@ def test_an_article_outside_the_headings_ends_them(read_act):
     )
     read = read_act("<a><h>I</h><r><n>1</n>x</r><r f='y'><n>2</n>y</r><r><n>3</n>z</r></a>", rules)
     assert [one.path for one in read.articles] == [("I",), (), ()]
-
-
-@pytest.mark.parametrize(
-    "text", ["(weggefallen)", "[Repealed, 2014, c. 20]", "（削除）", "Vervallen.", "(uchylony)", ". . ."]
-)
-def test_a_text_that_says_repealed_is_that_in_every_profile(read_act, text):
-    rules = profile(articles={"elements": ["r"], "number": ["n"]})
-    read = read_act(f"<a><r><n>1</n>{text}</r><r><n>2</n>It says {text}.</r></a>", rules)
-    assert (len(read.articles), read.repealed) == (1, 1)
