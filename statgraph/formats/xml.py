@@ -82,7 +82,7 @@ def _read(draft: Draft, document: Document, profile: Profile, left_out: dict[str
     else:
         reader = ActReader(data, profile, document.name, account)
         count_xml(document.name, data, account)
-    act = reader.act_or(Path(document.name).name.partition(".")[0])
+    act = reader.act
     draft.report.remarks.append(f"{document.name}: profile {profile.name}, {profile.settings.summary}".rstrip(", "))
     draft.report.remarks += [f"  {name:<9} {getattr(act, name) or '(not said)'}" for name in Act.__slots__]
     running = sorted(set(filter(None, reader.text.running)) - profile.named)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
 import zipfile
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -83,29 +80,16 @@ def test_a_file_in_another_language_is_left_out(tmp_path, run_here):
     assert article["title"] == "Article 1, Loi sur les lampes"
 
 
-@pytest.fixture
-def server(dutch):
+def test_an_archive_is_imported_from_its_address(dutch, serve_folder):
     with zipfile.ZipFile(dutch.parent / "law.zip", "w") as archive:
         archive.write(dutch / "new.xml", "new.xml")
-
-    class Handler(SimpleHTTPRequestHandler):
-        def log_message(self, *args):
-            pass
-
-    handler = partial(Handler, directory=str(dutch.parent))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{running.server_port}"
-        running.shutdown()
-
-
-def test_an_archive_is_imported_from_its_address(server):
-    corpus = import_corpus(f"{server}/law.zip", "xml")
+    address = f"{serve_folder(dutch.parent)}law.zip"
+    corpus = import_corpus(address, "xml")
     assert len(corpus.articles) == 3
-    assert corpus.source.startswith(f"{server}/law.zip (SHA-256 ")
+    assert corpus.source.startswith(f"{address} (SHA-256 ")
     with pytest.raises(UsageError, match="only xml is downloaded, not jsonl"):
-        import_corpus(f"{server}/law.zip", "jsonl", language="nl")
-    assert next(iter(explained("xml", f"{server}/law.zip"))).startswith("new.xml: profile nl, ")
+        import_corpus(address, "jsonl", language="nl")
+    assert next(iter(explained("xml", address))).startswith("new.xml: profile nl, ")
 
 
 def test_explain_prints_what_became_of_every_word(run_here, dutch, tmp_path):

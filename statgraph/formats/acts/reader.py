@@ -131,10 +131,6 @@ class ActReader:
         self._leave_loose()
         self._account.leave_out("notes", *self.text.removed)
 
-    def act_or(self, name: str) -> Act:
-        """Return what the file says of its act, with a name for an id or a title that it does not say."""
-        return replace(self.act, act_id=self.act.act_id or name, title=self.act.title or self.act.act_id or name)
-
     def _parsed(self, data: bytes) -> Element:
         is_html = self._profile.settings.syntax == "html"  # which rarely declares its charset as its parser wants it
         parser = (
@@ -188,13 +184,15 @@ class ActReader:
             self._parts.add(whole)
 
     def _act(self) -> Act:
-        """Return what the file says of its act."""
+        """Return what the file says of its act, with its name for an id or a title that it does not say."""
         title, used = self._profile["act.title"].find(self.root, self.text.line)
         self._add_titles(used)
         self._account.keep(title)
+        name = PurePosixPath(self._place).name.partition(".")[0]
+        act_id = " ".join(self._found("act.id", self.root).split()) or name
         return Act(
-            act_id=" ".join(self._found("act.id", self.root).split()),
-            title=title,
+            act_id=act_id,
+            title=title or act_id,
             language=language_code(self._found("act.language", self.root)),
             licence=self._found("act.licence", self.root),
             date=iso_date(self._found("act.date", self.root)),

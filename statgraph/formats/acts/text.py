@@ -28,12 +28,12 @@ _LONE_MARK = re.compile(r"[(\[]?[\w\-]{1,8}[.)\]°]{1,2}|[–—•·\-]")
 _CLOSING = re.compile(r"[.,;:”“’»)\]]+")  # what stands behind a quotation in a line of its own
 _MARK_CHARS = 12
 _STYLES = {
-    "alpha": ("a", ""),
-    "alphaupper": ("A", ""),
-    "roman": ("i", ""),
-    "romanupper": ("I", ""),
-    "arabic": ("1", ""),
-    **dict.fromkeys(("dash", "disc", "circle", "square", "bullet"), ("", "")),
+    "alpha": "a",
+    "alphaupper": "A",
+    "roman": "i",
+    "romanupper": "I",
+    "arabic": "1",
+    **dict.fromkeys(("dash", "disc", "circle", "square", "bullet"), " "),
 }
 _DECORATIONS = {"parens": "({})", "parenRight": "{})", "brackets": "[{}]", "period": "{}.", "none": "{}"}
 
@@ -47,7 +47,7 @@ class TextReader:
 
     Attributes:
         targets: what the references in the texts point to, as far as the profile finds targets.
-        n_references: references read, in articles and headings; `n_targets` of them have a target.
+        n_references: references read, in articles and headings.
         removed: what the profile's patterns removed.
         running: the names of elements that no key of the profile names, which are read as running text.
     """
@@ -77,16 +77,13 @@ class TextReader:
                 self._rules.setdefault(selector.name, []).append((selector, role))
         self._roles: dict[Any, _Role | list[tuple[Selector, _Role]]] = {}  # by tag; rules where it depends on more
         self.targets: list[str] = []
-        self.n_references = self.n_targets = 0
+        self.n_references = 0
         self.removed: list[str] = []
         self.running: dict[str, None] = {}
 
     def line(self, element: Element) -> str:
         """Return the text of an element on one line, without what the profile removes."""
-        if not len(element) and not self._remove and self._role_of(element) == _INLINE:
-            return " ".join(_visible(element.text or "").split())
-        lines, _ = self._read(element, ())
-        return " ".join(lines)
+        return " ".join(self.lines(element)[0].split("\n"))
 
     def lines(self, element: Element, without: Collection[Element] = ()) -> tuple[str, list[str]]:
         """Return (the text of an element, its lines separated by newlines; the targets of the references in it).
@@ -94,10 +91,6 @@ class TextReader:
         Args:
             without: elements that are left out, such as the number and the rubric of an article.
         """
-        lines, targets = self._read(element, without)
-        return "\n".join(lines), targets
-
-    def _read(self, element: Element, without: Collection[Element]) -> tuple[list[str], list[str]]:
         self.targets = []
         pieces: list[str] = []
         role = self._role_of(element)
@@ -107,16 +100,12 @@ class TextReader:
             self._off_the_line(element, role, pieces, without)
         else:
             self._inside(element, pieces, without)
-        lines = self._finished(pieces)
-        if not self._remove and not self.targets:
-            return lines, []
-        text = "\n".join(lines)
+        text = "\n".join(self._finished(pieces))
         for pattern in self._remove:
             text = pattern.sub(self._removing, text)
-        left = [int(number) for number in _REFERRED.findall(text)]
-        targets = list(dict.fromkeys(target for number in left if (target := self.targets[number])))
-        lines = [" ".join(line.split()) for line in _REFERRED.sub("", text).split("\n")]
-        return [line for line in lines if line], targets
+        left = [self.targets[int(number)] for number in _REFERRED.findall(text)]
+        lines = (" ".join(line.split()) for line in _REFERRED.sub("", text).split("\n"))
+        return "\n".join(filter(None, lines)), list(dict.fromkeys(filter(None, left)))
 
     def _removing(self, match: re.Match[str]) -> str:
         self.removed.append(_REFERRED.sub("", match[0]))
@@ -124,27 +113,14 @@ class TextReader:
 
     def _inside(self, element: Element, pieces: list[str], without: Collection[Element]) -> None:
         """Add what is between the tags of an element."""
-        roles, add = self._roles, pieces.append
-        text = element.text
-        if text:
-            add(text)
+        pieces.append(element.text or "")
         for child in self._ordered(element) if self._first else element:
-            tag = child.tag
-            role = roles.get(tag)
-            if role.__class__ is not int:
-                role = self._role_of(child)
-            if role == _INLINE and not (without and child in without):
-                if len(child):
-                    self._inside(child, pieces, without)
-                else:
-                    text = child.text
-                    if text:
-                        add(text)
-            elif role != _SKIP and not (without and child in without):
+            role = self._role_of(child)
+            if role == _INLINE and child not in without:
+                self._inside(child, pieces, without)
+            elif role != _SKIP and child not in without:
                 self._special(child, role, pieces, without)
-            tail = child.tail
-            if tail:
-                add(tail)
+            pieces.append(child.tail or "")
 
     def _ordered(self, element: Element) -> list[Element]:
         """Return the children of an element, those in front that the profile reads first."""
@@ -152,7 +128,7 @@ class TextReader:
 
     def _special(self, child: Element, role: _Role, pieces: list[str], without: Collection[Element]) -> None:
         add = pieces.append
-        if role == _BLOCK:  # the most common first
+        if role in (_BLOCK, _CELL):  # the most common first; or a cell without a row
             add(_LINE)
             self._inside(child, pieces, without)
             add(_END)
@@ -165,7 +141,6 @@ class TextReader:
             add(f"{_REFERENCE}{len(self.targets)}{_REFERENCE}")
             target = self._target.text(child, self._plain)
             self.n_references += 1
-            self.n_targets += bool(target)
             self.targets.append(target)
             self._inside(child, pieces, without)
         elif role == _ROW:
@@ -176,12 +151,8 @@ class TextReader:
             self._instead(child, pieces)
         elif role == _COUNTED:
             self._list(child, pieces, without)
-        elif role in (_RAISED, _STACKED):
+        else:
             self._off_the_line(child, role, pieces, without)
-        else:  # a cell without a row
-            add(_LINE)
-            self._inside(child, pieces, without)
-            add(_END)
 
     def _row(self, row: Element, pieces: list[str], without: Collection[Element]) -> None:
         """Add a row's cells on a line; where a mark stands in the first of two, as in lists that are laid out as
@@ -306,34 +277,26 @@ def list_mark(element: Element, item: Element, place: int) -> str:
     `Type`, `Decoration` and `NumberOverride`. A list that says nothing is numbered if its name begins with "o", for
     ordered.
     """
-    ordered = local_name(element)[:1].lower() == "o"
-    kind = next((found for name in ("symbol", "type", "Type") if (found := attribute(element, name))), "")
+    is_ordered = local_name(element)[:1].lower() == "o"
+    given = next((found for name in ("symbol", "type", "Type") if (found := attribute(element, name))), "")
     decoration = attribute(element, "Decoration") or ""
-    if kind in ("custom", "none") or (decoration == "none" and not ordered):
+    if given in ("custom", "none") or (decoration == "none" and not is_ordered):
         return ""
-    style, after = _STYLES.get(kind) or (kind[:1], kind[1:]) if kind else ("1" if ordered else "", "")
+    style = _STYLES.get(given, given) or ("1" if is_ordered else " ")
     start = attribute(element, "start") or ""
     number = place + int(start) - 1 if start.isdecimal() else place
-    mark = attribute(item, "NumberOverride") or _counted(number, style)
-    return _DECORATIONS.get(decoration, f"{{}}{after or '.'}").format(mark) if mark else "–"
+    mark = attribute(item, "NumberOverride") or _counted(number, style[0])
+    return _DECORATIONS.get(decoration, f"{{}}{style[1:] or '.'}").format(mark) if mark else "–"
 
 
 def _counted(number: int, style: str) -> str:
     """Return a number in a style of HTML's `type`; "" for another style."""
-    if style == "1" or not style:
-        return str(number) if style else ""
-    if style.lower() == "a":
-        written = _letters(number)
-    elif style.lower() == "i":
+    if style == "1":
+        return str(number)
+    written = ""
+    if style in "iI":
         written = roman_numeral(number) if 0 < number < 40 else str(number)
-    else:
-        return ""
-    return written.upper() if style.isupper() else written
-
-
-def _letters(number: int) -> str:
-    letters = ""
-    while number > 0:
+    while style in "aA" and number > 0:
         number, rest = divmod(number - 1, 26)
-        letters = chr(ord("a") + rest) + letters
-    return letters
+        written = chr(ord("a") + rest) + written
+    return written.upper() if style.isupper() else written

@@ -91,21 +91,6 @@ def test_levels_are_said_counted_or_begin_with_a_word(read_act):
         assert paths == [(whole[0],), (whole[0], whole[1]), (whole[2],)]
 
 
-def test_a_heading_that_holds_several_is_split_by_its_words(read_act):
-    act = (
-        "<a><c><t>TITLE I Lamps CHAPTER 1 Light</t><r>a</r></c><c><t>CHAPTER 2 On the title</t><r>b</r></c>"
-        "<c><t>TITLE II Glass</t></c><c><t>Chapter 1 Tin</t><r>c</r></c></a>"
-    )
-    rules = profile(
-        articles={"elements": ["r"]}, headings={"elements": ["c"], "title": ["t"], "words": ["title", "chapter"]}
-    )
-    assert [one.path for one in read_act(act, rules).articles] == [
-        ("TITLE I Lamps", "CHAPTER 1 Light"),
-        ("TITLE I Lamps", "CHAPTER 2 On the title"),
-        ("TITLE II Glass", "Chapter 1 Tin"),
-    ]
-
-
 def test_an_annex_is_an_article_for_each_lowest_heading_without_one(read_act):
     act = (
         "<a><r><n>1</n>x</r><x><n>I</n><c><n>A</n>first</c><c><n>B</n>second</c></x>"
