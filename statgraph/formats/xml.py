@@ -76,12 +76,12 @@ def _read(draft: Draft, document: Document, profile: Profile, left_out: dict[str
     draft what became of its words."""
     account, data = Account(), document.read()
     if profile.settings.syntax == "html":
-        page = decoded(document.name, data, is_page=True)
+        page = decoded(document.name, data)
         count_page(document.name, page, account)
         reader = ActReader(with_xml_characters(page).encode(), profile, document.name, account)
     else:
         reader = ActReader(data, profile, document.name, account)
-        count_xml(document.name, data, account)
+        count_xml(document.name, reader.root, account)
     act = reader.act
     draft.report.remarks.append(f"{document.name}: profile {profile.name}, {profile.settings.summary}".rstrip(", "))
     draft.report.remarks += [f"  {name:<9} {getattr(act, name) or '(not said)'}" for name in Act.__slots__]
