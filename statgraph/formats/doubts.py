@@ -79,14 +79,12 @@ def _number(article: Article) -> int | None:
     if plain := _PLAIN.fullmatch(article.number):
         return int(plain["digits"])
     if chinese := _CHINESE.fullmatch(article.number):
-        table = tables()["zh"]
-        value = numeral_value(chinese["numeral"], _texts(table["digits"]), _texts(table["units"]))
+        digits, units = (
+            {str(key): str(value) for key, value in tables()["zh"][of].items()} for of in ("digits", "units")
+        )
+        value = numeral_value(chinese["numeral"], digits, units)
         return int(value) if value.isdecimal() else None
     return None
-
-
-def _texts(table: Mapping[object, object]) -> dict[str, str]:
-    return {str(key): str(value) for key, value in table.items()}
 
 
 class _Gap(NamedTuple):

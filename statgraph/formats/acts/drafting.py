@@ -77,25 +77,17 @@ def _add(
         REFERENCES_ELSEWHERE: [target for target, one in found.items() if one is None],
     }
     named = article.number or article.rubric
+    repeats_title = _letters(" ".join(article.path[:1])) == _letters(title)  # in its highest heading
     draft.add_article(
         f"{article.file}:{article.line}" if article.line else article.file,
         article_id=article_id,
         title="" if article.number else f"{named}, {title}" if named else title,
         text=article.text,
-        path=_path(title, article.path),
+        path=(title, *article.path[repeats_title:]),
         metadata={key: value for key, value in metadata.items() if value},
         number=article.number,
         rubric=article.rubric,
     )
-
-
-def _path(title: str, headings: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the whole path; a code whose highest heading repeats its title has it once."""
-    return (title, *(headings[1:] if headings and _plain(headings[0]) == _plain(title) else headings))
-
-
-def _plain(title: str) -> str:
-    return re.sub(r"\W+", "", title).casefold()
 
 
 def _versions_of(draft: Draft, files: list[ReadAct]) -> dict[str, list[tuple[str, ActArticle]]]:
@@ -107,8 +99,12 @@ def _versions_of(draft: Draft, files: list[ReadAct]) -> dict[str, list[tuple[str
         by_day.setdefault(one.act.date, []).append(one)
     states = [(day, dict(_keyed(of_day))) for day, of_day in by_day.items()]
     for (_, before), (_, after) in pairwise(states):
-        after.update(_missing_parts(before, after))
-    repeated = next((one for of_day in by_day.values() for one in of_day[1:] if _overlap(of_day[0], one)), None)
+        # A file of which a later state has nothing was not given then, and is not repealed.
+        continued = {article.file for local_id, article in before.items() if local_id in after}
+        after.update({local_id: one for local_id, one in before.items() if one.file not in continued})
+    ids = {one.place: {(article.annex, article.local_id) for article in one.articles} for one in files}
+    others = [(ids[of_day[0].place], one) for of_day in by_day.values() for one in of_day[1:]]
+    repeated = next((one for first, one in others if not first.isdisjoint(ids[one.place])), None)
     if repeated is not None and not profile.act.parts:
         draft.add_problem(
             repeated.place,
@@ -146,9 +142,8 @@ def _joined(listed: _Versions) -> Iterator[tuple[str, list[ActArticle]]]:
             yield local_id, in_force
 
 
-def _overlap(first: ReadAct, other: ReadAct) -> bool:
-    one, another = ({(article.annex, article.local_id) for article in read.articles} for read in (first, other))
-    return not one.isdisjoint(another)
+def _letters(title: str) -> str:
+    return re.sub(r"\W+", "", title).casefold()
 
 
 def _keyed(files: Iterable[ReadAct]) -> Iterator[tuple[str, ActArticle]]:
@@ -165,12 +160,6 @@ def _keyed(files: Iterable[ReadAct]) -> Iterator[tuple[str, ActArticle]]:
                 local_id if met[local_id] == 1 else f"{local_id}{_AGAIN}{met[local_id]}",
                 replace(article, file=one.place),
             )
-
-
-def _missing_parts(before: _State, after: _State) -> _State:
-    """Return the articles of files of which a later state has nothing: that part was not given, and is not repealed."""
-    continued = {article.file for local_id, article in before.items() if local_id in after}
-    return {local_id: article for local_id, article in before.items() if article.file not in continued}
 
 
 def _sequence(states: list[_State]) -> list[str]:

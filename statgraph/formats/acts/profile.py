@@ -6,16 +6,15 @@ to write one. `fitting_profile` finds the profile of a file by its beginning.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, get_origin, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 from statgraph.errors import UsageError, marked, reason_of, unknown_name
-from statgraph.formats.acts.selectors import Selector, Value, selectors_of
+from statgraph.formats.acts.selectors import Selector, Value, pattern_of, selectors_of
 from statgraph.registry import PROFILE_HOOKS
 from statgraph.settings import check_settings, overlaid, setting
 
@@ -246,13 +245,6 @@ class Profile:
         return frozenset().union(*(one.names for one in listed if isinstance(one, Value | Selector)))
 
 
-def _pattern(text: str) -> re.Pattern[str]:
-    try:
-        return re.compile(text)
-    except re.error as error:
-        raise ValueError(f"'{text}' is no regular expression ({error}); correct it") from None
-
-
 def _written(texts: tuple[str, ...]) -> tuple[tuple[Selector, str], ...]:
     """Return the elements that entries like Omissis = ... name, each with what is written for it."""
     entries = [(entry, *entry.partition(" = ")) for entry in texts]
@@ -269,7 +261,7 @@ def _words(texts: tuple[str, ...]) -> tuple[tuple[Selector | None, str], ...]:
 _COMPILED: dict[Any, Callable[[tuple[str, ...]], Any]] = {
     Selectors: lambda texts: tuple(chain.from_iterable(map(selectors_of, texts))),
     Values: lambda texts: Value(*texts),
-    Patterns: lambda texts: tuple(map(_pattern, texts)),
+    Patterns: lambda texts: tuple(map(pattern_of, texts)),
     Written: _written,
     Words: _words,
 }
@@ -338,21 +330,19 @@ def _listed(read: Mapping[str, object], base: Any, place: str, prefix: str = "")
 
     A text is not split at its commas: those of a selector separate alternatives, those of a pattern are its own.
     """
-    kinds = get_type_hints(type(base))
     listed: dict[str, object] = {}
     for key, value in read.items():
         current = getattr(base, str(key), None)
         if is_dataclass(current) and isinstance(value, Mapping):
             value = _listed(value, current, place, f"{prefix}{key}.")
-        elif get_origin(kinds.get(str(key))) is tuple and not isinstance(value, Mapping):
+        elif isinstance(current, tuple) and not isinstance(value, Mapping):
             items = value if isinstance(value, list) else [value]
             wrong = [item for item in items if not isinstance(item, str | int | float) or isinstance(item, bool)]
             if wrong:
                 raise UsageError(
                     f"{place}: '{prefix}{key}' holds {wrong[0]!r}, which is no text; put it in quotes, or list texts"
                 )
-            inherited = tuple(current or ())
-            value = [text for item in items for text in (inherited if item == INHERITED else (str(item),))]
+            value = [text for item in items for text in (current if item == INHERITED else (str(item),))]
         listed[str(key)] = value
     return listed
 

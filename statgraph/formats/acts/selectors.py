@@ -183,10 +183,7 @@ class Value:
 def _part(text: str, before: str) -> _Part:
     where, tilde, pattern = text.partition(" ~ ")
     where = where.strip()
-    try:
-        compiled = re.compile(pattern.strip()) if tilde else None
-    except re.error as error:
-        raise ValueError(f"'{pattern.strip()}' is no regular expression ({error}); correct it") from None
+    compiled = pattern_of(pattern.strip()) if tilde else None
     if where.startswith("="):
         return _Part(before, literal=where[1:].strip())
     path, at, name = where.rpartition("@") if re.search(r"(?:^|/)@[\w:.\-]+$", where) else (where, "", "")
@@ -197,6 +194,18 @@ def _part(text: str, before: str) -> _Part:
     xpath = [_reached(match, deep == "//") for (deep, _), match in zip(steps, matches, strict=True) if match]
     names = tuple(match["name"].lstrip("^") for match in matches if match and match["name"] not in _AXES)
     return _Part(before, "", _xpath("/".join(xpath + [f"@{_any_of(name)}"] * bool(at)), text), names, compiled)
+
+
+def pattern_of(text: str) -> re.Pattern[str]:
+    """Return a regular expression.
+
+    Raises:
+        ValueError: if the text is none.
+    """
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise ValueError(f"'{text}' is no regular expression ({error}); correct it") from None
 
 
 def _reached(step: re.Match[str], is_deep: bool) -> str:

@@ -19,7 +19,7 @@ CELL_SEPARATOR = " | "
 _LINES = "p, li, ol, ul, dl, dd, table, caption, h1, h2, h3, h4, h5, h6"  # what every format means by them
 # Noncharacters of Unicode, which no text holds: where a line begins and ends, where a mark and where a reference ends.
 _LINE, _END, _MARK, _REFERENCE = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
-_INVISIBLE = "\u00ad\u200b\u2060\ufeff"
+_INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))  # soft hyphens and characters of no width
 _AFTER_MARK = re.compile(rf"{_MARK}[\s{_LINE}{_MARK}]*")
 _ENDS = re.compile(f"[{_LINE}{_END}]")
 _REFERRED = re.compile(f"{_REFERENCE}(\\d+){_REFERENCE}")
@@ -219,7 +219,7 @@ class TextReader:
         text = "".join(pieces)
         if self._keep_ends:
             text = text.replace("\n", _LINE)
-        text = " ".join(_AFTER_MARK.sub(" ", _visible(text)).split())
+        text = " ".join(_AFTER_MARK.sub(" ", text.translate(_INVISIBLE)).split())
         lines: list[str] = []
         for line in _ENDS.split(text):
             line = line.strip()
@@ -260,14 +260,6 @@ def _is_mark_of(mark: str, line: str) -> bool:
     marks = (mark, following[0] if following else "")
     kinds = {re.sub(r"[^\W\d]+", "a", re.sub(r"\d+", "1", one)) for one in marks}  # "(1)" and "(12)" are of one
     return bool(_LONE_MARK.fullmatch(mark)) and len(kinds) == len(marks)
-
-
-def _visible(text: str) -> str:
-    """Return a text without soft hyphens and characters of no width."""
-    for character in _INVISIBLE:
-        if character in text:
-            text = text.replace(character, "")
-    return text
 
 
 def list_mark(element: Element, item: Element, place: int) -> str:
