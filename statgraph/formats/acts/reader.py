@@ -54,11 +54,11 @@ class Act:
     """What a file says of its act: its identifier in all versions, its title, an ISO 639 code, a licence, and the ISO
     date of this version; "" where it does not say it."""
 
-    act_id: str = ""
-    title: str = ""
-    language: str = ""
-    licence: str = ""
-    date: str = ""
+    act_id: str
+    title: str
+    language: str
+    licence: str
+    date: str
 
 
 @dataclass(slots=True)
@@ -199,7 +199,8 @@ class ActReader:
         )
 
     def _found(self, key: str, element: Element) -> str:
-        return self._profile[key].text(element, self.text.line)
+        found: str = self._profile[key].text(element, self.text.line)
+        return found
 
     def _read(self, element: Element) -> None:
         """Read an element and what is in it."""
@@ -301,8 +302,7 @@ class ActReader:
         if is_annex:
             above.siblings.clear()  # they are of what came before
         kind = "annexes" if is_annex else "headings"
-        number, title, used = self._named(element, kind)
-        self._add_titles(used)
+        number, title, used = self._named(element, kind, "title")
         opened = _Open(element, " ".join(f"{number} {title}".split()), is_lowest=_LOWEST in kinds)
         if is_annex:
             known = (self._found(key, element) for key in ("annexes.id", "annexes.number"))
@@ -324,7 +324,7 @@ class ActReader:
             return None
         self._open.pop()
         self._unread.clear()
-        text, targets = self.text.lines(element, set(used))
+        text, targets = self.text.lines(element, used)
         if text:
             local_id, line = opened.annex_id or number or title, element.sourceline or 0
             article = ActArticle(number, title, text, self._path(), local_id, line, self._annex, targets=tuple(targets))
@@ -343,11 +343,12 @@ class ActReader:
             path += [outer.title, *(title for _, title in outer.siblings)]
         return tuple(filter(None, path))
 
-    def _named(self, element: Element, kind: str, title_key: str = "title") -> tuple[str, str, list[Element]]:
+    def _named(self, element: Element, kind: str, title_key: str) -> tuple[str, str, set[Element]]:
         """Return (number, title, the elements that they are the text of)."""
         number, used = self._profile[f"{kind}.number"].find(element, self.text.line)
         title, used_title = self._profile[f"{kind}.{title_key}"].find(element, self.text.line)
-        return number.strip(_AROUND), title, used + used_title
+        self._add_titles(used + used_title)
+        return number.strip(_AROUND), title, {*used, *used_title}
 
     def _split(self, title: str) -> list[tuple[int, str]]:
         """Return the headings that one text holds with their levels, by the words of the profile."""
@@ -368,9 +369,8 @@ class ActReader:
     def _sibling(self, element: Element) -> None:
         """Read a heading that stands before what it heads."""
         self._take_unread()
-        number, title, used = self._named(element, "headings")
+        number, title, _ = self._named(element, "headings", "title")
         title = " ".join(f"{number} {title}".split())
-        self._add_titles(used)
         self._set_level(self._open[-1].siblings, self._level(element), title)
         self._record(element, title)
         self._pass(element)  # of which the titles are read
@@ -420,14 +420,12 @@ class ActReader:
                 if selector is None or selector.matches(element)
             )
             number = f"{next(words, '')} {number}".strip()
-        self._add_titles(one for one in used if element not in one.iterancestors())
         self._take_unread()
         if annex:
             self._leave_loose()
-        for loose in self._loose:
-            self._keep(loose, element, False)
-        self._loose.clear()
-        text, targets = self.text.lines(element, set(used))
+        while self._loose:
+            self._keep(self._loose.pop(0), element, False)
+        text, targets = self.text.lines(element, used)
         valid_from, valid_to, last_day = (
             iso_date(self._found(f"articles.{key}", element)) for key in ("valid_from", "valid_to", "last_day")
         )

@@ -16,7 +16,7 @@ TWO = ActArticle("Art. 2", "", "See article 1.", ("Part 1",), "art_2", targets=(
 
 
 def version(day: str, *articles: ActArticle, place: str = "", **about: str) -> ReadAct:
-    act = Act(**{"act_id": "/dogs", "title": "Dog Act", "language": "en", "date": day} | about)
+    act = Act(**{"act_id": "/dogs", "title": "Dog Act", "language": "en", "licence": "", "date": day} | about)
     return ReadAct(act, articles, profile_named("akn"), place or f"{day}.xml")
 
 
