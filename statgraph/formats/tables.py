@@ -195,8 +195,6 @@ def heading_paths(draft: Draft, records: PlacedRecords) -> dict[str, tuple[str, 
     Headings with the same title and parent become one heading. A repeated or missing id, an empty title, a missing
     parent and a heading that is its own ancestor become problems of the draft.
     """
-    import networkx
-
     headings: dict[str, tuple[str, str, str]] = {}  # place, title and the parent's id, "" of a code
     for place, record in records:
         heading_id, parent_id = id_field(draft, place, record, "id", "_id"), id_field(draft, place, record, "parent")
@@ -208,37 +206,35 @@ def heading_paths(draft: Draft, records: PlacedRecords) -> dict[str, tuple[str, 
         heading_id = heading_id.strip()
         if draft.is_new("heading", heading_id, place, title=title):
             headings[heading_id] = place, title or UNREADABLE, parent_id.strip()
-    graph = networkx.DiGraph()  # from parent to heading
-    graph.add_nodes_from(headings)
-    for heading_id, (place, _, parent_id) in headings.items():
-        if parent_id in headings:
-            graph.add_edge(parent_id, heading_id)
-        elif parent_id:
+    paths: dict[str, tuple[str, ...]] = {}
+    for heading_id in headings:
+        chain: list[str] = []  # the ids from this heading upwards
+        above = heading_id
+        while above in headings and above not in paths and above not in chain:
+            chain.append(above)
+            _, _, above = headings[above]
+        if above in chain:
+            _add_cycle(draft, headings, chain[chain.index(above) :])
+        elif above and above not in headings:
             draft.add_problem(
-                place,
-                f"heading '{heading_id}' has the parent '{parent_id}', which does not exist; "
+                headings[chain[-1]][0],
+                f"heading '{chain[-1]}' has the parent '{above}', which does not exist; "
                 "add that heading or leave the parent empty",
             )
-    for cycle in list(networkx.simple_cycles(graph)):
-        _add_cycle(draft, headings, cycle)
-        graph.remove_edge(cycle[-1], cycle[0])
-    paths: dict[str, tuple[str, ...]] = {}
-    for heading_id in networkx.topological_sort(graph):
-        above = next(graph.predecessors(heading_id), "")
-        paths[heading_id] = (*paths.get(above, ()), headings[heading_id][1])
+        path = paths.get(above, (UNREADABLE,)) if above else ()
+        for below in reversed(chain):
+            path = paths[below] = (*path, headings[below][1])
     return paths
 
 
 def _add_cycle(draft: Draft, headings: Mapping[str, tuple[str, str, str]], cycle: list[str]) -> None:
-    first = next(heading_id for heading_id in headings if heading_id in cycle)
-    round_trip = [first]
-    while len(round_trip) <= len(cycle):
-        round_trip.append(headings[round_trip[-1]][2])
+    start = cycle.index(next(heading_id for heading_id in headings if heading_id in cycle))
+    round_trip = [*cycle[start:], *cycle[: start + 1]]
     if len(round_trip) > MAX_LISTED_CYCLE:
-        round_trip = [*round_trip[: MAX_LISTED_CYCLE - 2], "...", first]
+        round_trip = [*round_trip[: MAX_LISTED_CYCLE - 2], "...", round_trip[-1]]
     draft.add_problem(
-        headings[first][0],
-        f"heading '{first}' is its own ancestor ({' under '.join(round_trip)}); "
+        headings[cycle[start]][0],
+        f"heading '{cycle[start]}' is its own ancestor ({' under '.join(round_trip)}); "
         "correct one of these parents so that the headings form a tree",
     )
 

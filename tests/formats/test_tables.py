@@ -32,6 +32,12 @@ def test_path_runs_from_the_code_down_whatever_the_order_of_the_rows(draft, reco
     assert recorded() == []
 
 
+def test_tree_deeper_than_the_recursion_limit_is_read(draft, recorded):
+    chain = rows(*((str(level), f"T{level}", str(level + 1)) for level in range(3000)), ("3000", "Code", ""))
+    assert len(heading_paths(draft, chain)["0"]) == 3001
+    assert recorded() == []
+
+
 @pytest.mark.parametrize(
     ("headings", "problem"),
     [
