@@ -412,15 +412,14 @@ def test_html_is_no_loss(tmp_path):
 
 
 def test_the_last_day_in_force_is_a_column(tmp_path):
-    (tmp_path / "a.csv").write_text(
-        "id,text,path,valid_from,Valid_Until\nL1,Lamps burn.,Lamp Code,2001-01-01 00:00:00,2019-12-31\n"
-    )
-    (article,) = import_corpus(tmp_path / "a.csv", "csv", language="en").articles
+    law = tmp_path / "a.csv"
+    law.write_text("id,text,path,valid_from,Valid_Until\nL1,Lamps.,Code,2001-01-01 00:00:00,2019-12-31\n")
+    (article,) = import_corpus(law, "csv", language="en").articles
     assert article.metadata == {"valid_from": "2001-01-01", "valid_to": "2020-01-01"}
-    assert not any("lost" in line for line in summary(tmp_path / "a.csv", "csv", tmp_path))
-    (tmp_path / "a.csv").write_text("id,text,path,valid_until\nL1,Lamps burn.,Lamp Code,soon\n")
+    assert not any("lost" in line for line in summary(law, "csv", tmp_path))
+    law.write_text("id,text,path,valid_until\nL1,Lamps burn.,Lamp Code,soon\n")
     with pytest.raises(CorpusError, match=r"^a.csv:2: article 'L1' has an invalid valid_until 'soon'"):
-        import_corpus(tmp_path / "a.csv", "csv", language="en")
+        import_corpus(law, "csv", language="en")
 
 
 def test_splits_are_known_in_any_case(tmp_path):
