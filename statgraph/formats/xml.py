@@ -85,7 +85,7 @@ def _read(draft: Draft, document: Document, profile: Profile, left_out: dict[str
     act = reader.act
     draft.report.remarks.append(f"{document.name}: profile {profile.name}, {profile.settings.summary}".rstrip(", "))
     draft.report.remarks += [f"  {name:<9} {getattr(act, name) or '(not said)'}" for name in Act.__slots__]
-    running = sorted(set(filter(None, reader.text.running)) - profile.named)
+    running = sorted(reader.text.running - profile.named)
     draft.report.remarks.append(f"  read as running text, for no key names them: {', '.join(running) or 'nothing'}")
     if Path(profile.name).suffix:  # a user's own
         absent = sorted(profile.named - set(map(local_name, reader.root.iter())))

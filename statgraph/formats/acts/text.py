@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from contextlib import suppress
-from typing import Any
 
 from statgraph.formats.acts.profile import Profile
 from statgraph.formats.acts.selectors import Element, Selector, attribute, local_name, selectors_of
@@ -75,11 +74,10 @@ class TextReader:
         ):
             for selector in selectors:
                 self._rules.setdefault(selector.name, []).append((selector, role))
-        self._roles: dict[Any, _Role | list[tuple[Selector, _Role]]] = {}  # by tag; rules where it depends on more
         self.targets: list[str] = []
         self.n_references = 0
         self.removed: list[str] = []
-        self.running: dict[str, None] = {}
+        self.running: set[str] = set()
 
     def line(self, element: Element) -> str:
         """Return the text of an element on one line, without what the profile removes."""
@@ -234,24 +232,11 @@ class TextReader:
         return lines
 
     def _role_of(self, element: Element) -> _Role:
-        tag = element.tag
-        known = self._roles.get(tag)
-        if known is None:
-            known = self._roles[tag] = self._rules_of(tag)
-        if isinstance(known, list):
-            return next((role for selector, role in known if selector.fits(element)), _INLINE)
-        return known
-
-    def _rules_of(self, tag: Any) -> _Role | list[tuple[Selector, _Role]]:
-        """Return the role of the elements of a tag, or what decides it for each."""
-        if not isinstance(tag, str):  # a comment, a processing instruction
-            return _SKIP
-        name = tag.rpartition("}")[2].rpartition(":")[2]
-        rules = self._rules.get(name)
-        if rules is None:
-            self.running.setdefault(name)
-            return _INLINE
-        return rules[0][1] if rules[0][0].condition is None else rules
+        name = local_name(element)  # "" of a comment
+        if name and name not in self._rules:
+            self.running.add(name)
+        rules = self._rules.get(name, ())
+        return next((role for selector, role in rules if selector.fits(element)), _INLINE if name else _SKIP)
 
 
 def _is_mark_of(mark: str, line: str) -> bool:
