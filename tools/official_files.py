@@ -25,7 +25,7 @@ from statgraph.cli.main import run_command
 from statgraph.errors import StatgraphError
 from statgraph.formats.acts.documents import Document, documents
 from statgraph.formats.acts.profile import fitting_profile
-from statgraph.formats.acts.reader import ActReader, root_of
+from statgraph.formats.acts.reader import ActReader, parsed, root_of
 from statgraph.formats.importing import import_corpus
 from statgraph.law.records import Article
 from statgraph.studies.rendering import table
@@ -82,7 +82,7 @@ def row_of(document: Document, path: Path, readme: str) -> list[str]:
     cells = [path.parent.name, path.name, counted(readme, path.name)]
     if profile is None:
         return [*cells, "not recognised", *[""] * 8]
-    reader = ActReader(document.read(), profile, path.name)
+    reader = ActReader(parsed(document.read(), profile.settings.syntax, path.name), profile, path.name)
     articles = reader.articles
     seconds = time.perf_counter() - start
     in_annexes = sum(bool(article.annex) for article in articles)

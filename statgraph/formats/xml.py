@@ -9,7 +9,7 @@ from statgraph.errors import CorpusError, marked, option
 from statgraph.formats.acts.documents import Document, documents
 from statgraph.formats.acts.drafting import ReadAct, draft_acts
 from statgraph.formats.acts.profile import Profile, fitting_profile, profile_named, profile_names
-from statgraph.formats.acts.reader import Act, ActReader, root_of
+from statgraph.formats.acts.reader import Act, ActReader, parsed, root_of
 from statgraph.formats.acts.selectors import local_name
 from statgraph.formats.acts.walk import count_page, count_xml, decoded
 from statgraph.law.account import Account
@@ -74,21 +74,23 @@ def _named(files: Mapping[str, list[str]]) -> Iterator[str]:
 def _read(draft: Draft, document: Document, profile: Profile, left_out: dict[str, list[str]]) -> Iterator[ReadAct]:
     """Yield the act of a document, unless it has no articles or is in another language than the corpus; say in the
     draft what became of its words."""
-    account, data = Account(), document.read()
-    if profile.settings.syntax == "html":
-        page = decoded(document.name, data)
+    account, syntax = Account(), profile.settings.syntax
+    if syntax == "html":
+        page = decoded(document.name, document.read())
+        root = parsed(with_xml_characters(page).encode(), syntax, document.name)
         count_page(document.name, page, account)
-        reader = ActReader(with_xml_characters(page).encode(), profile, document.name, account)
     else:
-        reader = ActReader(data, profile, document.name, account)
-        count_xml(document.name, reader.root, account)
+        root = parsed(document.read(), syntax, document.name)
+        count_xml(document.name, root, account)
+    names = set(map(local_name, root.iter())) if Path(profile.name).suffix else set()  # for a user's own profile
+    reader = ActReader(root, profile, document.name, account)
     act = reader.act
     draft.report.remarks.append(f"{document.name}: profile {profile.name}, {profile.settings.summary}".rstrip(", "))
     draft.report.remarks += [f"  {name:<9} {getattr(act, name) or '(not said)'}" for name in Act.__slots__]
     running = sorted(reader.text.running - profile.named)
     draft.report.remarks.append(f"  read as running text, for no key names them: {', '.join(running) or 'nothing'}")
-    if Path(profile.name).suffix:  # a user's own
-        absent = sorted(profile.named - set(map(local_name, reader.root.iter())))
+    if names:
+        absent = sorted(profile.named - names)
         draft.report.remarks.append(f"  named by the profile and not in this file: {', '.join(absent) or 'nothing'}")
     for line, title in reader.headings:
         draft.report.recognise(f"{document.name}:{line}", "heading", title)

@@ -89,7 +89,7 @@ class ActReader:
     article and after the last, under no heading that contains it, is left out.
 
     Args:
-        data: the file.
+        root: of the file, as `parsed` returns it; articles are emptied once they are read.
         profile: of its format.
         place: its name, for messages.
         account: where to say what is kept, and left out by which rule.
@@ -100,13 +100,9 @@ class ActReader:
         headings: every one, as (line on which it begins, title).
         repealed: how many articles had no text, and are left out.
         quoted: how many articles stand inside a quotation or another article, and are text.
-        root: the root element.
-
-    Raises:
-        CorpusError: if the file is not well-formed, or tries to expand entities without measure.
     """
 
-    def __init__(self, data: bytes, profile: Profile, place: str, account: Account | None = None):
+    def __init__(self, root: Element, profile: Profile, place: str, account: Account | None = None):
         self._profile, self._place = profile, place
         self._account = account or Account()
         self.text = TextReader(profile)
@@ -122,29 +118,16 @@ class ActReader:
         self._kinds: dict[Element, set[str]] = {}  # the keys that name an element and whose conditions hold
         self._left_out: dict[Element, str] = {}  # with their rules
         self._parts: set[Element] = set()  # of the act, and what holds some
-        self.root = self._parsed(data)
+        self.root = root
+        root.set("file", PurePosixPath(place).name)
         self._find_parts()
+        self._left_tags = {one.tag for one in self._left_out}
         self._wrap_begun()
         self.act = self._act()
         self._read(self.root)
         self._take_unread()
         self._leave_loose()
         self._account.leave_out("notes", *self.text.removed)
-
-    def _parsed(self, data: bytes) -> Element:
-        is_html = self._profile.settings.syntax == "html"  # which rarely declares its charset as its parser wants it
-        parser = (
-            etree.HTMLParser(encoding="utf-8", **_OPTIONS)
-            if is_html
-            else etree.XMLParser(load_dtd=False, resolve_entities="internal", **_OPTIONS)
-        )
-        try:
-            root = etree.fromstring(data, parser)
-        except etree.XMLSyntaxError as error:
-            line = f":{error.lineno}" if error.lineno else ""
-            raise CorpusError(f"{self._place}{line}: {_xml_problem(error)}") from None
-        root.set("file", PurePosixPath(self._place).name)
-        return root
 
     def _find_parts(self) -> None:
         """Find what is left out or quoted, and the parts of the act: what is neither, nor inside an article."""
@@ -237,7 +220,7 @@ class ActReader:
         self._leave_out_in(element)
 
     def _leave_out_in(self, element: Element) -> None:
-        for one in element.iter() if self._left_out else ():
+        for one in element.iter(*self._left_tags) if self._left_tags else ():
             if one in self._left_out:
                 self._account.leave_out(self._left_out[one], "".join(one.itertext()))
 
@@ -445,6 +428,8 @@ class ActReader:
         )
         self._keep(article, element, bool(self._found("articles.repealed", element)))
         self._leave_out_in(element)
+        element.text = None
+        del element[:]
 
     def _keep(self, article: ActArticle, element: Element, is_repealed: bool) -> None:
         """Add an article, unless it is repealed or a hook leaves it out."""
@@ -464,6 +449,25 @@ class ActReader:
                 self.articles.append(changed)
         self._account.leave_out("notes", *self.text.removed)
         self.text.removed.clear()
+
+
+def parsed(data: bytes, syntax: str, place: str) -> Element:
+    """Return the root of a file; `syntax` is that of its profile, `place` its name for messages.
+
+    Raises:
+        CorpusError: if it is not well-formed, or tries to expand entities without measure.
+    """
+    is_html = syntax == "html"  # which rarely declares its charset as its parser wants it
+    parser = (
+        etree.HTMLParser(encoding="utf-8", **_OPTIONS)
+        if is_html
+        else etree.XMLParser(load_dtd=False, resolve_entities="internal", **_OPTIONS)
+    )
+    try:
+        return etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        line = f":{error.lineno}" if error.lineno else ""
+        raise CorpusError(f"{place}{line}: {_xml_problem(error)}") from None
 
 
 def _xml_problem(error: etree.XMLSyntaxError) -> str:

@@ -18,7 +18,7 @@ CELL_SEPARATOR = " | "
 _LINES = "p, li, ol, ul, dl, dd, table, caption, h1, h2, h3, h4, h5, h6"  # what every format means by them
 # Noncharacters of Unicode, which no text holds: where a line begins and ends, where a mark and where a reference ends.
 _LINE, _END, _MARK, _REFERENCE = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
-_INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))  # soft hyphens and characters of no width
+_INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")  # soft hyphens and characters of no width
 _AFTER_MARK = re.compile(rf"{_MARK}[\s{_LINE}{_MARK}]*")
 _ENDS = re.compile(f"[{_LINE}{_END}]")
 _REFERRED = re.compile(f"{_REFERENCE}(\\d+){_REFERENCE}")
@@ -74,6 +74,7 @@ class TextReader:
         ):
             for selector in selectors:
                 self._rules.setdefault(selector.name, []).append((selector, role))
+        self._roles: dict[object, _Role] = {}  # by tag, where nothing else decides
         self.targets: list[str] = []
         self.n_references = 0
         self.removed: list[str] = []
@@ -111,14 +112,16 @@ class TextReader:
 
     def _inside(self, element: Element, pieces: list[str], without: Collection[Element]) -> None:
         """Add what is between the tags of an element."""
-        pieces.append(element.text or "")
+        if element.text:
+            pieces.append(element.text)
         for child in self._ordered(element) if self._first else element:
             role = self._role_of(child)
             if role == _INLINE and child not in without:
                 self._inside(child, pieces, without)
             elif role != _SKIP and child not in without:
                 self._special(child, role, pieces, without)
-            pieces.append(child.tail or "")
+            if child.tail:
+                pieces.append(child.tail)
 
     def _ordered(self, element: Element) -> list[Element]:
         """Return the children of an element, those in front that the profile reads first."""
@@ -217,7 +220,7 @@ class TextReader:
         text = "".join(pieces)
         if self._keep_ends:
             text = text.replace("\n", _LINE)
-        text = " ".join(_AFTER_MARK.sub(" ", text.translate(_INVISIBLE)).split())
+        text = " ".join(_AFTER_MARK.sub(" ", _INVISIBLE.sub("", text)).split())
         lines: list[str] = []
         for line in _ENDS.split(text):
             line = line.strip()
@@ -232,11 +235,17 @@ class TextReader:
         return lines
 
     def _role_of(self, element: Element) -> _Role:
+        known = self._roles.get(element.tag)
+        if known is not None:
+            return known
         name = local_name(element)  # "" of a comment
-        if name and name not in self._rules:
-            self.running.add(name)
         rules = self._rules.get(name, ())
-        return next((role for selector, role in rules if selector.fits(element)), _INLINE if name else _SKIP)
+        if name and not rules:
+            self.running.add(name)
+        role = next((role for selector, role in rules if selector.fits(element)), _INLINE if name else _SKIP)
+        if not rules or rules[0][0].condition is None:
+            self._roles[element.tag] = role
+        return role
 
 
 def _is_mark_of(mark: str, line: str) -> bool:

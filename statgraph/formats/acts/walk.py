@@ -19,9 +19,9 @@ def count_xml(name: str, root: Element, account: Account) -> None:
     for event, element in etree.iterwalk(root, events=("start", "end")):
         if event == "start":
             line = element.sourceline or line
-        text = (element.text if event == "start" else element.tail) or ""
-        _count(name, line, text, account)
-        line += text.count("\n")
+        if text := element.text if event == "start" else element.tail:
+            _count(name, line, text, account)
+            line += text.count("\n")
 
 
 def count_page(name: str, page: str, account: Account) -> None:
@@ -32,7 +32,7 @@ def count_page(name: str, page: str, account: Account) -> None:
 
 
 def _count(name: str, line: int, text: str, account: Account) -> None:
-    if text and not text.isspace():
+    if not text.isspace():
         account.read(name, text, line=line + text[: len(text) - len(text.lstrip())].count("\n"))
 
 

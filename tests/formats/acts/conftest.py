@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from statgraph.formats.acts.profile import Profile, profile_named
-from statgraph.formats.acts.reader import ActReader
+from statgraph.formats.acts.reader import ActReader, parsed
 
 
 @pytest.fixture
@@ -17,6 +17,6 @@ def read_act() -> Callable[..., ActReader]:
     def read(text: str | bytes, profile: Profile | str) -> ActReader:
         data = text.encode() if isinstance(text, str) else text
         chosen = profile_named(profile) if isinstance(profile, str) else profile
-        return ActReader(data, chosen, "act.xml")
+        return ActReader(parsed(data, chosen.settings.syntax, "act.xml"), chosen, "act.xml")
 
     return read

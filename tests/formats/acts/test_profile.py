@@ -13,14 +13,16 @@ import pytest
 
 from statgraph.errors import CorpusError, UsageError
 from statgraph.formats.acts.profile import fitting_profile, profile_named, profile_names
-from statgraph.formats.acts.reader import ActReader, root_of
+from statgraph.formats.acts.reader import ActReader, parsed, root_of
 
 MADE_UP = Path(__file__).parent / "made_up"
 
 
 def as_read(name: str) -> str:
     """Return what is read from a made-up act, in the form of the files beside it."""
-    reader = ActReader((MADE_UP / f"{name}.xml").read_bytes(), profile_named(name), f"{name}.xml")
+    profile = profile_named(name)
+    root = parsed((MADE_UP / f"{name}.xml").read_bytes(), profile.settings.syntax, name)
+    reader = ActReader(root, profile, f"{name}.xml")
     act = reader.act
     lines = [" | ".join((act.act_id, act.title, act.language, act.licence, act.date))]
     for one in reader.articles:

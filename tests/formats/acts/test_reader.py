@@ -129,7 +129,7 @@ def test_text_in_no_article_has_a_place(read_act):
         headings={"elements": ["c"], "title": ["t"]}, annexes={"elements": ["x"], "title": ["t"]},
     )  # fmt: skip
     account = Account()
-    read = ActReader(act.encode(), rules, "a", account)
+    read = ActReader(etree.fromstring(act), rules, "a", account)
     assert [(one.rubric, one.path, one.text) for one in read.articles] == [
         ("Light", ("Light",), "Lamps."), ("Burning", ("Light",), "x"), ("Burning", ("Light",), "y"),
         ("Light", ("Light",), "A rest."), ("Tin", ("Tin",), "Cans."), ("", (), "Between"), ("", (), "z"),
