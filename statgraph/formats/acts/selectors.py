@@ -20,6 +20,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from lxml import etree
@@ -120,18 +121,20 @@ def _xpath(xpath: str, text: str) -> XPath:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One part of a value: what a path reaches from an element, as far as it matches a pattern; without a path a
-    literal. `before` is written where it follows another part."""
+    """One part of a value: what a path reaches from an element, or from each element of the name `start` in it, as far
+    as it matches a pattern; without a path a literal. `before` is written where it follows another part."""
 
     before: str
     literal: str = ""
     path: XPath = None
+    start: str = ""
     names: tuple[str, ...] = ()
     pattern: re.Pattern[str] | None = None
 
     def find(self, element: Element, text_of: Callable[[Element], str]) -> tuple[str, list[Element]]:
         """Return what the first element or attribute that has any says, and that element."""
-        for reached in self.path(element) if self.path else ():
+        starts = element.iter(f"{{*}}{self.start}") if self.start else (element,)  # faster than XPath's descendants
+        for reached in chain.from_iterable(map(self.path, starts)) if self.path else ():
             found = reached if isinstance(reached, str) else text_of(reached)
             if self.pattern is not None:
                 match = self.pattern.search(found) if found else None
@@ -193,7 +196,10 @@ def _part(text: str, before: str) -> _Part:
         raise ValueError(f"'{text}' is no place of a text; write it like num, @id, ../heading or //title/@date")
     xpath = [_reached(match, deep == "//") for (deep, _), match in zip(steps, matches, strict=True) if match]
     names = tuple(match["name"].lstrip("^") for match in matches if match and match["name"] not in _AXES)
-    return _Part(before, "", _xpath("/".join(xpath + [f"@{_any_of(name)}"] * bool(at)), text), names, compiled)
+    start = ""
+    if steps and steps[0][0] == "//" and matches[0] and not re.search(r"\[\d+\]", steps[0][1]):
+        start, xpath[0] = matches[0]["name"], f"self::*{_conditions(matches[0])}"
+    return _Part(before, "", _xpath("/".join(xpath + [f"@{_any_of(name)}"] * bool(at)), text), start, names, compiled)
 
 
 def pattern_of(text: str) -> re.Pattern[str]:

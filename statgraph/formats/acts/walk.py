@@ -32,8 +32,10 @@ def count_page(name: str, page: str, account: Account) -> None:
 
 
 def _count(name: str, line: int, text: str, account: Account) -> None:
+    if text[:1].isspace():
+        line += text[: len(text) - len(text.lstrip())].count("\n")
     if not text.isspace():
-        account.read(name, text, line=line + text[: len(text) - len(text.lstrip())].count("\n"))
+        account.read(name, text, line=line)
 
 
 def decoded(name: str, page: bytes) -> str:
