@@ -47,7 +47,7 @@ SHORT = {"dsr": SHORT_STAGE1, "qabisar": (*SHORT_STAGE1, "stage2.epochs=2", "sta
 # further off in mAP than the tolerance on both splits: labels 0.08 to 0.12, mean 0.015 to 0.02, inverted mask 0.03 to
 # 0.04, no mask 0.019 to 0.04.
 PINNED = {
-    "bm25": {"dev": Figures(0.51582, 0.37093), "test": Figures(0.55987, 0.38111)},
+    "bm25": {"dev": Figures(0.51582, 0.37052), "test": Figures(0.55987, 0.38280)},
     "dsr": {"dev": Figures(0.40401, 0.27151), "test": Figures(0.48706, 0.28132)},
     "dsr, short": {"dev": Figures(0.35865, 0.26995), "test": Figures(0.37379, 0.24855)},
     "qabisar": {"dev": Figures(0.48629, 0.28942), "test": Figures(0.44175, 0.27305)},
@@ -57,7 +57,7 @@ TRAINED = Figures(0.02, 0.01)
 TOLERANCE = dict.fromkeys(PINNED, TRAINED) | {"bm25": Figures(1e-4, 1e-4)}
 
 GRAPH = "5507e676cf0d31113bc6bc4a0372d093cbe56f3785e53ffd35f7bb2cfd8a11fa"
-BM25_RANKING = "5b0aeb4fbb12c0e303c6c0db4762f2e6bec3c13c719454381eca73f5b81fb011"
+BM25_RANKING = "61aee57b4532d69807fceb19a873e1197b59ad4374798bb235f276dd14a350e7"
 QUERY_VECTORS = "439bdaf1757206da89ad982e8d53808f3287e4e00ea52ecd320a7a6a58347feb"
 RANKING_DEPTH = 100
 

@@ -90,3 +90,15 @@ def test_nothing_is_found_by_another_language_alone(retrievers):
 def test_missing_accents_and_capitals_are_not_shown_as_corrections(retrievers):
     for retriever in retrievers["fr"]:
         assert retriever.corrected_words("QUEL EST LE PREAVIS ?") == {}
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "corrected"),
+    [
+        ("en", "digs with open mouths and vents, but for the depsoit", {"depsoit": "deposit"}),  # not dogs, months
+        ("fr", "les foyers, et le locatiare", {"locatiare": "locataire"}),  # not loyers
+    ],
+)
+def test_words_that_the_law_lacks_and_its_language_has_are_no_typing_errors(retrievers, language, question, corrected):
+    for retriever in retrievers[language]:
+        assert retriever.corrected_words(question) == corrected

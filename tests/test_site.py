@@ -163,6 +163,7 @@ SCRIPTS = {  # letters of the languages that are not written in Latin, Greek or 
     "yi": "שטאט",
     "hy": "քաղաք",
     "ja": "都市",
+    "ko": "도시",
     "zh": "都市",
 }
 

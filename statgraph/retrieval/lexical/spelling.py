@@ -13,6 +13,7 @@ WEIGHTS = {0: 1.0, 1: 0.7, 2: 0.5}
 _MIN_LETTERS = {1: 4, 2: 8}
 _SHORTEST = 3
 _LIGATURES = str.maketrans({"œ": "oe", "æ": "ae", "ß": "ss"})
+_WORD_LISTS = {"bs": "hbs", "hr": "hbs", "no": "nb", "sr": "hbs"}  # ISO 639-1 code -> simplemma's where it differs
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,17 @@ class Spelling:
                 plain = without_accents(word)
                 by_length.setdefault(len(plain), {}).setdefault(plain, []).append(word)
         return by_length
+
+
+def in_word_list(word: str, language: str) -> bool:
+    """Return whether a lower-case word is in simplemma's list of a language's words in all their inflections; False
+    where it has no list. The first word of a language takes a second."""
+    from simplemma import is_known
+
+    try:
+        return is_known(word, _WORD_LISTS.get(language, language), low_memory=True)
+    except ValueError:  # as it says that it has no list
+        return False
 
 
 def without_accents(word: str) -> str:

@@ -21,7 +21,7 @@ from statgraph.retrieval.index.engines.contract import EngineAddress
 from statgraph.retrieval.lexical.analysis import analyser, stop_words_of
 from statgraph.retrieval.lexical.bm25 import BM25, expanded_texts
 from statgraph.retrieval.lexical.reading import QuestionReader
-from statgraph.retrieval.lexical.spelling import Spelling
+from statgraph.retrieval.lexical.spelling import Spelling, in_word_list
 from statgraph.retrieval.search.engine_index import EngineIndex
 from statgraph.retrieval.search.passages import SentenceEncoder
 from statgraph.retrieval.signals.signal import ZERO_SHOT, Signal, text_bm25
@@ -132,7 +132,11 @@ def question_reader(run: RunFolder, bm25: BM25) -> QuestionReader:
     """
     language, stop_words = run.corpus.language, run.config.bm25.stop_words
     term_of, ignored = analyser(language), () if stop_words else stop_words_of(language)
-    spelling = Spelling(bm25.words, lambda word: bm25.frequency(*term_of(word)), is_everyday_word, ignored)
+
+    def is_real(word: str) -> bool:
+        return is_everyday_word(word) or in_word_list(word, language)
+
+    spelling = Spelling(bm25.words, lambda word: bm25.frequency(*term_of(word)), is_real, ignored)
     synonyms = read_synonyms(run.synonyms)
     return QuestionReader(language, stop_words=stop_words, known=bm25.vocabulary, spelling=spelling, synonyms=synonyms)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from statgraph.retrieval.lexical.spelling import Spelling, without_accents
+from statgraph.retrieval.lexical.spelling import Spelling, in_word_list, without_accents
 
 LAW = {
     "deposit": 5,
@@ -66,6 +66,27 @@ def test_a_word_is_read_as_the_nearest_of_the_law(spelling, typed, read, edits):
 )
 def test_a_word_is_left_alone(spelling, typed):
     assert spelling.correction(typed) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "law", "words", "errors"),
+    [
+        ("en", "insured quiet used care cast", "injured quit sued cars cats", "isnured queit csat"),
+        ("fr", "salaire baux clause", "salières causes beaux", "slaaire cluase"),
+        ("de", "zahlen länger", "wahlen sänger", "zalhen längre"),
+        ("es", "fianza casa", "finanzas cosas", "fiansa"),
+        ("it", "canone casa", "canzone cose", "canoen"),
+        ("nl", "huur woning", "huurt honing", "wonign"),
+        ("et", "pean üüri", "peab suri", "paen"),
+        ("no", "husleie", "husleien", "husliee"),
+        ("sr", "stan", "stani", "satn"),
+        ("vi", "town", "", "twon"),  # a language without a list
+    ],
+)
+def test_words_of_the_language_in_any_inflection_are_no_typing_errors(language, law, words, errors):
+    spelling = Spelling(law.split, lambda _: 1, lambda word: in_word_list(word, language))
+    assert [word for word in words.split() if spelling.correction(word)] == []
+    assert [word for word in errors.split() if spelling.correction(word) is None] == []
 
 
 def test_the_words_are_read_at_the_first_correction_alone():
