@@ -9,7 +9,7 @@ from functools import cache
 # Of Unicode's Default_Ignorable_Code_Point: soft hyphens, joiners, marks of direction, variation selectors.
 _INVISIBLE = "\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
 # Those typed for one that are letters for Unicode, or that NFKC makes a blank with an accent.
-_APOSTROPHES = "\u00b4\u02b9\u02bb\u02bc\u02bd"
+_APOSTROPHES = "\u00b4\u02b9\u02bb\u02bc\u02bd\u02c8\ua78c"
 
 
 def normal_text(text: str) -> str:

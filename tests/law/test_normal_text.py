@@ -9,8 +9,8 @@ from statgraph.law.normal_text import normal_heading, normal_places, normal_text
     [
         ("Art. 3\u00ad0", "Art. 30"),
         ("bo\u200bat, wo\u2060rd, \ufeffLaw, \u200e12\u200f", "boat, word, Law, 12"),
-        ("٢٧ ۲۷ ๒๗ २७ １２", "27 27 27 27 12"),
-        ("l´eau, обʼєкт, oʻzbek", "l'eau, об'єкт, o'zbek"),
+        ("٢٧ ۲۷ ๒๗ ໒໗ २७ ২৭ ௨௭ ២៧ ၂၇ １２", "27 27 27 27 27 27 27 27 27 12"),
+        ("l´eau, обʼєкт, oʻzbek, обˈєкт", "l'eau, об'єкт, o'zbek, об'єкт"),
         ("de\u0301po\u0302t", "dépôt"),
         ("22¹, 5º, the lessor’s § 3", "22¹, 5º, the lessor’s § 3"),
     ],

@@ -27,9 +27,16 @@ STOP_WORDS = {
 }  # fmt: skip
 _NOUNS = {"es": {"estado", "estados"}}  # of law, which those lists hold as forms of verbs
 
-# Scripts written without spaces between words: runs of them are cut into overlapping pairs of characters.
+# Scripts written without spaces between words, or like Korean with none before particles: runs of them are cut into
+# overlapping pairs of characters.
+_HANGUL = r"\uac00-\ud7a3"
 _UNSPACED = (
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U000323af"
+    + _HANGUL
+)
+# A Korean noun of one syllable with particles, of which no pair is the noun's: 집을, 집에서는.
+_NOUN_AND_PARTICLES = re.compile(
+    rf"([{_HANGUL}])(?:은|는|이|가|을|를|의|에|도|만|와|과|나|란|이나|이란|(?:으?로|에서?|에게서?|까지|부터|보다|처럼|마다)[는도만의]?)"
 )
 # The capitals that these languages pair otherwise than Unicode's rules for all languages do; the joiner that is a blank
 # within Persian words.
@@ -43,7 +50,8 @@ Analyser = Callable[[str], list[str]]
 
 def analyser(language: str, *, stemmed: bool = True, without: Collection[str] = ()) -> Analyser:
     """Return the function from a text to its terms: words lower-cased, stemmed where the language has a stemmer;
-    characters in overlapping pairs where a script has no spaces.
+    characters in overlapping pairs where a script has no spaces, and in Korean, whose nouns of one syllable with a
+    particle are terms too.
 
     Args:
         language: ISO 639-1 code, such as the corpus manifest's, or `TERMS`.
@@ -68,6 +76,8 @@ def analyser(language: str, *, stemmed: bool = True, without: Collection[str] = 
         for run in runs.findall(plain):
             if unspaced_run.match(run):
                 words.extend(run[i : i + 2] for i in range(max(1, len(run) - 1)))
+                noun = _NOUN_AND_PARTICLES.fullmatch(run)
+                words.extend(noun.groups() if noun else ())
             else:
                 words.append(run)
         return stem(words)
@@ -111,7 +121,7 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
 
 
 def is_unspaced(term: str) -> bool:
-    """Return whether a term is of a script without spaces."""
+    """Return whether a term is of a script that is cut into pairs of characters."""
     return _patterns()[2].match(term) is not None
 
 

@@ -157,11 +157,11 @@ class BM25:
         return int(starts[column + 1] - starts[column])
 
     def _terms(self, question: str) -> list[str]:
-        """Return the terms of a question: behind a compound its parts, in place of one that the texts do not have; in
-        place of a single character of a script without spaces, the pairs that the texts have it in."""
+        """Return the terms of a question: behind a compound its parts, in place of one that the texts do not have; of a
+        question that is one character of a script without spaces, whatever the texts have it in."""
         terms = self._simple_terms(question)
         if self._compounds is None or self.language not in LINKS:
-            return [each for term in terms for each in self._pairs_with(term) or (term,)]
+            return self._holding(terms[0]) or terms if len(terms) == 1 else terms
         parts = map(self._parts, self._question_words(question))
         known = self._vocabulary
         return [
@@ -170,10 +170,11 @@ class BM25:
             for each in ((term, *own) if term in known or not own else own)
         ]
 
-    def _pairs_with(self, term: str) -> list[str]:
-        if len(term) > 1 or term in self._vocabulary or not is_unspaced(term):
+    def _holding(self, character: str) -> list[str]:
+        """Return the texts' terms that hold a character of a script without spaces; none for another term."""
+        if len(character) > 1 or not is_unspaced(character):
             return []
-        return [pair for pair in self._vocabulary if term in pair and is_unspaced(pair)]
+        return [term for term in self._vocabulary if character in term]
 
     def _parts(self, word: str) -> tuple[str, ...]:
         return () if self._compounds is None else self._compounds.parts(word)

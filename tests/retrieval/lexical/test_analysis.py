@@ -21,6 +21,10 @@ from statgraph.retrieval.lexical.analysis import STOP_WORDS, analyser, question_
         ("ja", "人々の家", ["人々", "々の", "の家"]),
         ("ja", "データ・契約", ["デー", "ータ", "契約"]),
         ("th", "เช่า", ["เช", "ช่", "่า"]),
+        # Korean writes particles onto words, of which those of one syllable are terms too.
+        ("ko", "보증금을 제2조의", ["보증", "증금", "금을", "제", "2", "조의", "조"]),
+        ("ko", "집에서는 국가", ["집에", "에서", "서는", "집", "국가", "국"]),
+        ("ko", "ABC가 \u1100\u1161", ["abc", "가", "가"]),
         ("tr", "KİRA ISI", ["kira", "ıs"]),
         ("az", "İCARƏ QIZ", ["icarə", "qız"]),
     ],

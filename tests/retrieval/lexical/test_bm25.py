@@ -41,6 +41,29 @@ def test_a_question_of_one_chinese_character_finds_the_words_that_have_it():
     assert [part.term for part in index.term_weights("狗", [0])[0]] == ["养狗", "狗的"]
     assert (index.coverage("狗"), index.coverage("马")) == (1.0, 0.0)
     assert not index.scores("马").any()
+    taxes = BM25(["税、费", "养狗的人缴税", "房屋"], language="zh")  # a word of its own, and in a pair
+    assert np.flatnonzero(taxes.scores("税")).tolist() == [0, 1]
+    assert np.flatnonzero(taxes.scores("第5条")).tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("보증금이", [0]),
+        ("보증금은 얼마입니까", [0]),
+        ("임차인의", [0]),
+        ("집주인에게", [1]),
+        ("집이", [1]),  # a noun of one syllable, which no pair of "집을" is
+        ("집에서는", [1]),
+        ("개에게 물렸어요", [2]),
+        ("개", [2]),
+        ("손해배상", [2]),
+        ("국가가", []),
+    ],
+)
+def test_korean_words_are_found_with_whatever_particles(question, found):
+    law = ["임차인은 보증금을 돌려받는다.", "집주인은 집을 수선한다.", "개가 가한 손해를 배상한다."]
+    assert np.flatnonzero(BM25(law, language="ko").scores(question)).tolist() == found
 
 
 @pytest.mark.parametrize("texts", [[], ["", "..."]])
