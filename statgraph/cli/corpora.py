@@ -12,11 +12,13 @@ import click
 from statgraph.cli import options
 from statgraph.config import GraphConfig
 from statgraph.errors import UsageError, on_command_line, unknown_name
+from statgraph.formats.download import is_address
 from statgraph.formats.importing import About, explained, import_to_folder
 from statgraph.formats.recognising import recognised
 from statgraph.graph.relations import CITING, RELATION_GROUPS
 from statgraph.law.draft import COLUMNS, Reading
 from statgraph.law.feedback import FeedbackSummary, add_feedback
+from statgraph.law.lines import in_a_file
 from statgraph.law.records import MAIN_SET, SPLITS, Corpus
 from statgraph.law.splitting import HASH
 from statgraph.law.store import read_corpus
@@ -154,13 +156,16 @@ def _format_and_source(arguments: tuple[str, ...], implied: str) -> tuple[str, s
     *formats, source = arguments
     if len(formats) > 1:
         raise UsageError(f"import: takes [FORMAT] SOURCE (got {' '.join(arguments)}); put a name with blanks in quotes")
+    named = source
+    if source in _SOURCES and not formats and not implied and not Path(source).exists():
+        raise UsageError(f"import {source}: names no source; write 'statgraph import {source} SOURCE --out DIR'")
+    if not is_address(source):  # a pipe is read once, for its format and for its text
+        source = str(click.get_current_context().with_resource(in_a_file(source)))
     if formats or implied:
         return (formats or [implied])[0], source
-    if source in _SOURCES and not Path(source).exists():
-        raise UsageError(f"import {source}: names no source; write 'statgraph import {source} SOURCE --out DIR'")
     found = recognised(source)
     click.echo(
-        f"Format: {found.format} ({found.why}); if it is another, name it: statgraph import FORMAT {source}", err=True
+        f"Format: {found.format} ({found.why}); if it is another, name it: statgraph import FORMAT {named}", err=True
     )
     return found.format, source
 

@@ -6,7 +6,7 @@ import codecs
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from statgraph.law.account import words_of
 from statgraph.law.draft import AS_IT_STANDS, Draft, Reading, SourceFormat
 from statgraph.law.fields import FieldNames, draft_question
 from statgraph.law.html_text import has_html
-from statgraph.law.lines import csv_fields, csv_rows, decoded_lines, json_objects
+from statgraph.law.lines import csv_fields, csv_rows, decoded_lines, in_a_file, json_objects
 from statgraph.law.records import Corpus
 from statgraph.law.splitting import HASH, SPLITTINGS
 from statgraph.law.store import held_for_writing, read_manifest, write_corpus
@@ -314,11 +314,10 @@ def _opened(
     the source is an address."""
     if is_address(source) and format_name not in (None, OFFICIAL_XML):
         raise UsageError(f"{source}: only {OFFICIAL_XML} is downloaded, not {format_name}; download it yourself")
-    name = format_name or recognised(source).format
-    source_format: SourceFormat = FORMATS.load(name)
-    reading = _checked(reading, name, source_format)
-    place = fetched(str(source)) if is_address(source) else nullcontext((Path(source), ""))
-    with place as (path, sha256), readable(path):
+    with _local(source) as (path, downloaded), readable(path):
+        name = format_name or (OFFICIAL_XML if downloaded else recognised(path).format)
+        source_format: SourceFormat = FORMATS.load(name)
+        reading = _checked(reading, name, source_format)
         check_named(name, path)
         if not path.exists():
             raise CorpusError(f"{path}: no such file or folder; name the statutes to import")
@@ -329,10 +328,7 @@ def _opened(
             "name": about.name or said.get("name") or about.otherwise or (path.stem if path.is_file() else file_name),
             "language": about.language or said.get("language") or source_format.language_of(path),
             "licence": about.licence or said.get("licence") or "unknown",
-            "source": about.source
-            or (sha256 and f"{source} (SHA-256 {sha256})")
-            or said.get("source")
-            or f"{file_name} ({name})",
+            "source": about.source or downloaded or said.get("source") or f"{file_name} ({name})",
         }
         if known["language"] is None and not source_format.learns:
             raise _unknown_language(path)
@@ -340,6 +336,17 @@ def _opened(
         printable = {key: (value or "").encode(errors="replace").decode() for key, value in known.items()}
         draft = Draft(**printable, splits=splits, reading=reading, is_repealed=is_repealed, counts_cells=True)
         yield source_format, draft, path
+
+
+@contextmanager
+def _local(source: Path | str) -> Iterator[tuple[Path, str]]:
+    """Give the path of a source, downloaded if it is an address, and then its description."""
+    if not is_address(source):
+        with in_a_file(source) as path:
+            yield path, ""
+        return
+    with fetched(str(source)) as (path, sha256):
+        yield path, f"{source} (SHA-256 {sha256})"
 
 
 def _unknown_language(source: Path) -> UsageError:
@@ -372,19 +379,21 @@ def read_question_file(path: Path) -> tuple[list[str], list[str]]:
     Raises:
         CorpusError: if the file is missing, empty or faulty; every problem is listed.
     """
-    if not path.is_file():
+    if path.is_dir() or not path.exists():
         problem = "is a folder" if path.is_dir() else "no such file"
         raise CorpusError(f"{path}: {problem}; give a file with a question a line, or JSONL or CSV (id, text)")
-    check_text(path)
     draft = Draft(name=path.name, language="en")
-    for place, record in _records(draft, path):
-        needed = (QUESTION_NAMES.id, QUESTION_NAMES.text)
-        missing = [" or ".join(keys) for keys in needed if not set(keys) & set(record)]
-        if missing:
-            found = ", ".join(list(record)[:_MAX_NAMED]) or "nothing"
-            draft.add_problem(place, f"no {' and no '.join(missing)} (found: {found}); rename the keys that hold them")
-            continue
-        draft_question(draft, place, record, QUESTION_NAMES)
+    with in_a_file(path) as file:
+        check_text(file)
+        for place, record in _records(draft, file):
+            needed = (QUESTION_NAMES.id, QUESTION_NAMES.text)
+            missing = [" or ".join(keys) for keys in needed if not set(keys) & set(record)]
+            if missing:
+                found = ", ".join(list(record)[:_MAX_NAMED]) or "nothing"
+                remedy = "rename the keys that hold them"
+                draft.add_problem(place, f"no {' and no '.join(missing)} (found: {found}); {remedy}")
+                continue
+            draft_question(draft, place, record, QUESTION_NAMES)
     questions = draft.questions()
     if not questions:
         raise CorpusError(f"{path}: holds no questions; write one a line")

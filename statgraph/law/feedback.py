@@ -80,7 +80,7 @@ def read_marks(path: Path, article_ids: Mapping[str, object]) -> list[Mark]:
         CorpusError: if the file is missing or faulty, or names an article that is not there; every problem is listed.
     """
     path = Path(path)
-    if not path.is_file():
+    if path.is_dir() or not path.exists():
         raise CorpusError(f"{path}: no such file; name the JSONL file that 'statgraph serve' appended marks to")
     draft = Draft(name=path.name, language="en")
     marks = []

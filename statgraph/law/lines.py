@@ -6,22 +6,43 @@ import csv
 import io
 import json
 import re
+import shutil
+import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import date, datetime, time
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from statgraph.errors import option, reason_of
+from statgraph.errors import option, readable, reason_of
 from statgraph.law.draft import Draft
 
 # Statutes hold articles far longer than the csv module's default limit of 131,072 characters a field.
 MAX_FIELD_CHARS = 2**31 - 1
 DELIMITERS = ",;\t"
+_DECLARED_DELIMITER = re.compile(r'"?sep=(.)"?(?=\n)', re.IGNORECASE)  # the first line of tables for Excel
 _LONGEST_CELL = 20  # characters that are looked at for what follows
 MISSING = ("nan", "NaN", "NaT", "<NA>", "None")  # what a table library writes into an empty cell
 _FOREIGN, _SURROGATE = re.compile("[\udc80-\udcff]"), re.compile("[\ud800-\udfff]")
 _UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")  # its byte order marks
+
+
+@contextmanager
+def in_a_file(source: Path | str) -> Iterator[Path]:
+    """Give the path of a source; of a pipe, such as `/dev/stdin` or `<(...)`, which can be read only once, that of a
+    file with what it holds."""
+    path = Path(source)
+    with readable(path):
+        is_pipe = path.exists() and not path.is_file() and not path.is_dir()
+    if not is_pipe:
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "pipe"
+        with readable(path), path.open("rb") as pipe, copy.open("wb") as file:
+            shutil.copyfileobj(pipe, file)
+        yield copy
 
 
 def all_lines(draft: Draft, path: Path, name: str, *, encoding: str = "") -> Iterator[tuple[str, str]]:
@@ -127,8 +148,8 @@ def csv_rows(
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield (place, row by column name) for a CSV file with a header; quoted fields may span lines.
 
-    Without a `delimiter`, it is guessed from the header: comma, semicolon or tab. `needed` is that of `named_rows`,
-    `missing` what counts as an empty field.
+    Without a `delimiter`, it is that of a first line `sep=;`, else guessed from the header: comma, semicolon or tab.
+    `needed` is that of `named_rows`, `missing` what counts as an empty field.
     """
     return named_rows(
         draft,
@@ -181,6 +202,9 @@ def csv_fields(
         if draft.problem_count == problems_before:
             draft.add_problem(f"{name}:1", "the file is empty; name the columns on its first line")
         return
+    if declared := _DECLARED_DELIMITER.match(text):
+        delimiter = delimiter or declared[1]
+        text = text[declared.end() :]
     delimiter = delimiter or max(DELIMITERS, key=text.lstrip().partition("\n")[0].count)
     csv.field_size_limit(MAX_FIELD_CHARS)
     first_line = 1

@@ -1,9 +1,12 @@
 """`statgraph import` and `build-graph` as users run them: exit code, standard output and error, files."""
 
 import json
+import os
 
 import pytest
+from click.testing import CliRunner
 
+from statgraph.cli.main import cli
 from statgraph.law.store import read_corpus
 
 
@@ -38,6 +41,19 @@ def refused_import(refused, tmp_path):
         return said
 
     return run
+
+
+def test_a_pipe_is_recognised_and_imported(tmp_path):
+    end, start = os.pipe()
+    with open(start, "w") as pipe:
+        pipe.write("LAMP CODE\n\nArticle 1\nLamps burn.\n\nArticle 2\nWho breaks a lamp pays.\n")
+    done = CliRunner().invoke(cli, ["import", f"/dev/fd/{end}", "--language", "en", "--out", str(tmp_path / "law")])
+    os.close(end)
+    assert (done.exit_code, done.stderr.partition(";")[0]) == (0, "Format: txt (its first bytes)")
+    assert [article.text for article in read_corpus(tmp_path / "law").articles] == [
+        "Lamps burn.",
+        "Who breaks a lamp pays.",
+    ]
 
 
 def test_import_writes_a_corpus_and_says_what_it_holds(run_here, ran, source, tmp_path):

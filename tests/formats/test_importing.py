@@ -1,7 +1,9 @@
 import json
+import os
 import re
 from datetime import date, datetime
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import openpyxl
@@ -101,6 +103,33 @@ def test_a_text_file_has_a_question_a_line(tmp_path, name):
     assert read_question_file(tmp_path / name) == (["1", "3"], ["¿Quién paga?", "¿Cuándo?"])
     (tmp_path / name).write_text('{"id": "q", "text": "Who?"}\n')
     assert read_question_file(tmp_path / name) == (["q"], ["Who?"])
+
+
+@pytest.fixture
+def piped():
+    """Return a function that gives the path of a pipe with a text, as `/dev/stdin` and `<(...)` are."""
+    ends = []
+
+    def write(text):
+        end, start = os.pipe()
+        ends.append(end)
+        with open(start, "w", encoding="utf-8") as pipe:
+            pipe.write(text)
+        return Path(f"/dev/fd/{end}")
+
+    yield write
+    for end in ends:
+        os.close(end)
+
+
+def test_a_pipe_is_read_as_a_file_is(piped):
+    assert read_question_file(piped("Who pays?\nWhen?\n")) == (["1", "2"], ["Who pays?", "When?"])
+    row = json.dumps(ARTICLE)
+    for format_name in ("jsonl", None):  # None: it is recognised by what it holds
+        law = import_corpus(piped(row), format_name, language="en")
+        assert ([article.text for article in law.articles], law.source) == (["Lamps burn."], "pipe (jsonl)")
+    with pytest.raises(CorpusError, match="the file is empty"):
+        import_corpus("/dev/null", "csv", language="en")
 
 
 def test_a_spreadsheet_of_questions_is_refused_in_one_line(tmp_path):

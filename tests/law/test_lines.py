@@ -84,6 +84,15 @@ def test_place_is_the_line_on_which_the_row_starts(draft, tmp_path, recorded):
     assert recorded() == []
 
 
+@pytest.mark.parametrize(
+    "raw",
+    ["sep=;\nid;text\n1;a, b\n", '"sep=;"\r\nid;text\r\n1;a, b', "SEP=|\nid|text\n1|a, b", "sep=\t\nid\ttext\n1\ta, b"],
+)
+def test_a_first_line_may_name_the_separator(draft, tmp_path, recorded, raw):
+    assert rows_of(draft, tmp_path, raw) == [("x.csv:3", {"id": "1", "text": "a, b"})]
+    assert recorded() == []
+
+
 def test_bom_crlf_blank_lines_before_the_header_and_a_missing_last_newline(draft, tmp_path, recorded):
     raw = b'\xef\xbb\xbf\r\nid,text\r\n1,"a\r\nb"\r\n2,c'
     assert rows_of(draft, tmp_path, raw) == [
