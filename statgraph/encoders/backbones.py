@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from statgraph.registry import BACKBONES
 
 EMBEDDED_WIDTH = 384
 MODULES = "modules.json"
+_MOST_CHARACTERS = 16  # of a token, in any text but lines of dots
 POOLINGS = ("mean", "cls", "max")
 # What a sentence-transformers folder may hold; a Dense is trained here, so one that is there is left out.
 _MODULES = {"Transformer", "Pooling", "Dense", "Normalize", "Dropout"}
@@ -90,6 +91,22 @@ def resolve_backbone(name: str) -> Backbone:
     if name.startswith((".", "/", "~")) or name.count("/") > 1:
         raise ModelError(f"backbone folder '{name}' does not exist; name a sentence-transformers folder or a hub name")
     return _from_name(name)
+
+
+def longer_texts(texts: Sequence[str], backbone: Backbone, max_tokens: int) -> list[int]:
+    """Return the places of the texts that have more tokens than `max_tokens`; none where the backbone's files, with its
+    tokenizer, are not on this machine yet."""
+    from tokenizers import Tokenizer
+
+    path = Path(backbone.location) / "tokenizer.json"
+    if not path.is_file():
+        return []
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.no_truncation()
+    places = [place for place, text in enumerate(texts) if len(text) > max_tokens]  # a token has a character or more
+    beginnings = [texts[place][: _MOST_CHARACTERS * max_tokens] for place in places]
+    encodings = tokenizer.encode_batch_fast(beginnings, add_special_tokens=False)
+    return [place for place, encoding in zip(places, encodings, strict=True) if len(encoding.ids) > max_tokens]
 
 
 def _from_folder(name: str, folder: Path) -> Backbone:

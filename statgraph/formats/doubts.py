@@ -64,7 +64,7 @@ def doubts(
         _doubled(by_code.values(), places),
         _short(articles, places),
         _long(articles, places),
-        _other_language(articles, language),
+        language_doubts(articles, language),
     )
     for lines in kinds:
         first = next(lines, None)
@@ -184,7 +184,7 @@ def _long(articles: Sequence[Article], places: Mapping[str, str]) -> Iterator[st
             yield f"{number_or_title(article)} has {length:,} characters, {times} as many as usual ({where})"
 
 
-def _other_language(articles: Sequence[Article], language: str) -> Iterator[str]:
+def language_doubts(articles: Sequence[Article], language: str) -> Iterator[str]:
     """Yield the language whose function words the texts have, if those of the language that was named are rare."""
     language = known_language(language)
     step = max(1, len(articles) // 200)

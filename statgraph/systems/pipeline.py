@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -15,13 +15,17 @@ from statgraph.augmentation.synthetic import write_expansion
 from statgraph.cache import cached, share_files
 from statgraph.config import RunConfig
 from statgraph.distributed import current_world, is_elastic
+from statgraph.encoders.article_text import article_texts
 from statgraph.encoders.backbone import EMBEDDED_E5
+from statgraph.encoders.backbones import longer_texts, resolve_backbone
 from statgraph.errors import StatgraphError, option
+from statgraph.formats.doubts import language_doubts
 from statgraph.graph.store import default_folder
 from statgraph.law.query import Ranks
 from statgraph.law.records import Corpus
 from statgraph.law.splitting import with_near_duplicates
 from statgraph.law.synonyms import write_synonyms
+from statgraph.law.titles import number_or_title
 from statgraph.progress import Progress, resumable, silent
 from statgraph.retrieval.search.evaluating import evaluate_split
 from statgraph.retrieval.search.ranker import write_lexical_index
@@ -35,7 +39,7 @@ from statgraph.runs.provenance import commit, versions
 from statgraph.runs.run import CorpusFacts, RunFolder
 from statgraph.systems.job import DEFAULT_OPTIONS, Job, TrainingOptions
 from statgraph.systems.model_card import backbone_licences, corpus_entry, write_model_cards
-from statgraph.systems.presets import DEFAULT_SYSTEM, TrainingRequest, resolve_config
+from statgraph.systems.presets import DEFAULT_SYSTEM, TrainingRequest, member_config, resolve_config
 
 EMBEDDED_MOST = 5_000  # articles up to which a corpus is embedded to be searched without training: a minute or two
 _MANY_REPEATED = 0.2  # of the dev questions
@@ -110,6 +114,9 @@ def _trained(job: Job) -> RunFolder:
     world = job.world
     try:
         if world.is_first:
+            if job.options.measured and job.options.teacher is None:  # a student follows another run
+                for doubt in _doubts(job.corpus, job.config):
+                    job.options.announce(doubt)
             write_article_store(job.corpus.articles, job.folder)
             write_synonyms(job.corpus.synonyms, job.folder / parts.SYNONYMS)
             if kind_of(job.config).has_members:
@@ -155,6 +162,28 @@ def _finished(job: Job, dev_rankings: Ranks | None) -> RunFolder:
     return run
 
 
+def _doubts(corpus: Corpus, config: RunConfig) -> Iterator[str]:
+    """Yield what the user should know of a law before it is trained on: that it reads like another language than it
+    says, and that articles are longer than what the encoder reads that reads least."""
+    for doubt in language_doubts(corpus.articles, corpus.language):
+        yield f"{doubt}; words are compared as in '{corpus.language}': import it again with --language"
+    kind = kind_of(config)
+    encoders = {name: member_config(config, name).encoder for name in config.ensemble.members if kind.has_members}
+    if kind.has_encoder:
+        encoders = {"the encoder": config.encoder}
+    if not encoders:
+        return
+    reader, encoder = min(encoders.items(), key=lambda item: item[1].max_tokens)
+    texts = article_texts(corpus.articles, heading_path=encoder.heading_path)
+    longer = longer_texts(texts, resolve_backbone(encoder.backbone), encoder.max_tokens)
+    if longer:
+        first = number_or_title(corpus.articles[longer[0]])
+        yield (
+            f"{len(longer):,} of {len(texts):,} articles are longer than the {encoder.max_tokens:,} tokens that "
+            f"{reader} reads (first: {first}); what follows these is not in its vectors"
+        )
+
+
 def _announce_repetition(job: Job) -> None:
     """Say where the dev questions repeat training questions, so that what is measured on them is too good."""
     train, dev = (
@@ -193,20 +222,23 @@ def untrained_run(
     embedded transformer beside words, headings and citations; of more than 5,000 articles without it.
 
     It is kept in the cache by the content of the corpus, the settings and the version; dev and test questions reach
-    nothing in it, nor do their citing texts. `announce` is called with a line before articles are embedded.
+    nothing in it, nor do their citing texts. `announce` is called with a line before articles are embedded, and with
+    what looks wrong in the corpus.
     """
     n_articles = len(corpus.articles)
     member = _MEMBER if n_articles <= EMBEDDED_MOST else "none"
     config = resolve_config(DEFAULT_SYSTEM, (*_UNTRAINED, f"ensemble.members={member}"))
-    # Without dev questions there is nothing to measure, which would take longer than the rest.
+    # Without dev questions nothing is measured, which would take longer than the rest.
     train = tuple(question for question in corpus.questions if question.split == "train")
     seen = replace(corpus, questions=train, citing=corpus.usable_citing())
     inputs = [corpus.content_hash, config.to_dict(), __version__, *filter(None, [corpus.synonyms])]
 
     def make(folder: Path) -> None:
+        for doubt in _doubts(seen, config):
+            announce(f"Note: {doubt}")
         if config.ensemble.members:
             announce(f"Embedding {n_articles:,} articles once with {EMBEDDED_E5}; the cache keeps the vectors")
         # In a folder of its own: training holds the folder that it writes, and the cache holds this one.
-        train_run(seen, config, folder / "run", TrainingOptions(progress=progress))
+        train_run(seen, config, folder / "run", TrainingOptions(progress=progress, measured=False))
 
     return cached("untrained", inputs, make) / "run"

@@ -181,6 +181,23 @@ def test_an_untrained_run_is_kept_for_its_state_of_the_corpus(town_corpus):
     assert Retriever.load(other).search("unicorns")[0].article_id == amended.article_id
 
 
+def test_a_law_in_another_language_and_articles_that_are_cut_are_reported(town_corpus, bm25, quick_config, tmp_path):
+    long = [dataclasses.replace(article, text=f"{article.text} " * 20) for article in town_corpus.articles[:5]]
+    law = dataclasses.replace(town_corpus, language="fr", articles=(*long, *town_corpus.articles[5:]))
+    said = []
+    train_run(law, bm25, tmp_path / "bm25", TrainingOptions(announce=said.append))
+    (line,) = said
+    assert line.startswith("the texts read like language 'en' (")
+    assert line.endswith("; words are compared as in 'fr': import it again with --language")
+    law = dataclasses.replace(law, language="en")
+    config = quick_config("qabisar", "encoder.max_tokens=64", "encoder.chunk_tokens=32")
+    train_run(law, config, tmp_path / "dense", TrainingOptions(announce=said.append))
+    assert [line for line in said[1:] if "tokens" in line] == [
+        "5 of 16 articles are longer than the 64 tokens that the encoder reads (first: Art. 1); "
+        "what follows these is not in its vectors"
+    ]
+
+
 def test_an_untrained_run_of_a_small_corpus_has_vectors_which_are_announced(town_corpus, monkeypatch):
     made, said, trained = [], [], []
     monkeypatch.setattr("statgraph.systems.pipeline.cached", lambda kind, inputs, make: made.append(make) or Path("at"))
