@@ -14,7 +14,7 @@ from statgraph.cli.terminal import megabytes, print_steps, visible
 if TYPE_CHECKING:
     from statgraph.systems.run_list import RunFacts
 
-_COLUMNS = ("run", "corpus", "articles", "system", "finished", "quality", "alone", "shared")
+_COLUMNS = ("run", "corpus", "articles", "questions", "system", "finished", "quality", "alone", "shared")
 
 
 @click.group("runs", invoke_without_command=True)
@@ -23,7 +23,7 @@ _COLUMNS = ("run", "corpus", "articles", "system", "finished", "quality", "alone
 def runs(ctx: click.Context, as_json: bool) -> None:
     """List the runs under runs/, the newest first.
 
-    Quality is that on dev, "-" where nothing was measured. "alone" is what removing the run frees, "shared" what other
+    Questions are those that it was trained on, quality is that on dev, "-" where nothing was measured. "alone" is what removing the run frees, "shared" what other
     runs or the cache have as well.
     """
     if ctx.invoked_subcommand:
@@ -83,6 +83,7 @@ def remove(name: str, yes: bool) -> None:
 
 
 def _row(run: RunFacts) -> tuple[str, ...]:
-    articles, quality = ("-" if value is None else f"{value:,}" for value in (run.articles, run.quality))
+    counts = (run.articles, run.questions, run.quality)
+    articles, questions, quality = ("-" if value is None else f"{value:,}" for value in counts)
     sizes = megabytes(run.own_bytes), megabytes(run.shared_bytes)
-    return visible(run.name), visible(run.corpus), articles, run.system, run.finished, quality, *sizes
+    return visible(run.name), visible(run.corpus), articles, questions, run.system, run.finished, quality, *sizes

@@ -18,7 +18,7 @@ kept as metadata; `valid_from` and `valid_to` say when an article is in force (`
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -166,7 +166,7 @@ class _HeadingRows:
         return True
 
 
-def split_ids(text: str, known: Set[str] = frozenset()) -> tuple[str, ...]:
+def split_ids(text: str, known: Collection[str] = ()) -> tuple[str, ...]:
     """Return the ids in a field, separated by commas, semicolons, line ends or spaces.
 
     An id among those that are `known` is not split; where any are, commas and spaces separate only such ids.
@@ -176,7 +176,7 @@ def split_ids(text: str, known: Set[str] = frozenset()) -> tuple[str, ...]:
     ids: list[str] = []
     for group in filter(None, map(str.strip, re.split("[;\n]", text))):
         parts = [part.strip() for part in group.split(",") if part.strip()]
-        if known and not all(part in known or set(part.split()) <= known for part in parts):
+        if known and not all(part in known or all(word in known for word in part.split()) for part in parts):
             ids.append(group)  # "Art. 36, Housing Code", which the draft understands
             continue
         for part in parts:

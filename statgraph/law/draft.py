@@ -448,7 +448,7 @@ class Draft:
             """Return the ids that a label names; itself where that is not clear."""
             if label in self._articles or label in self._repealed:
                 return (label,)
-            if len(same := ids.get(article_number(label), ())) == 1:
+            if len(same := ids.get(article_number(label), [])) == 1:
                 return (same[0],)
             meant = self._meant(label)
             if meant and all(len({article.code for article in articles}) == 1 for articles in meant):

@@ -163,7 +163,7 @@ def off_topic_questions(language: str, questions: Sequence[str], rng: np.random.
     for model in in_a_row(texts, rng):
         joined = " ".join(own[place] for place in rng.permutation(len(own)))
         cut = joined.find(" ", len(model))
-        made += [joined[: cut if cut > 0 else None], _shuffled(texts[rng.integers(len(texts))], rng)]
+        made += [joined[: cut if cut > 0 else None], _shuffled(texts[int(rng.integers(len(texts)))], rng)]
     return [*own, *(row[other] for row in rows), *made]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -24,6 +24,7 @@ class RunFacts:
     Attributes:
         name: of its folder.
         articles: of its corpus, None where the run does not say.
+        questions: that it was trained on, None where the run does not say.
         finished: when its training or its last update ended, local time in ISO format.
         updates: how many there were since it was trained.
         quality: on dev, from 0 to 100; None where nothing was measured since.
@@ -35,6 +36,7 @@ class RunFacts:
     corpus: str
     language: str
     articles: int | None
+    questions: int | None
     system: str
     finished: str
     updates: int
@@ -56,6 +58,7 @@ class RunFacts:
             corpus=run.corpus.name,
             language=run.corpus.language,
             articles=run.corpus.articles,
+            questions=counted["train"] if isinstance(counted := run.data.get("questions"), Mapping) else None,
             system=run.config.system,
             finished=finished.isoformat(" ", timespec="minutes"),
             updates=len(run.updates),

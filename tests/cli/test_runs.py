@@ -18,8 +18,20 @@ def two_runs(tmp_path, train_town, monkeypatch):
 def test_runs_are_listed(run_here, ran, two_runs):
     done = ran("runs")
     header, new, old = done.splitlines()
-    assert header.split() == ["run", "corpus", "articles", "system", "finished", "quality", "alone", "shared"]
-    assert re.fullmatch(r"new  town    16        bm25    2033-05-18 \d\d:33  \d+\.\d +0\.\d MB  0\.0 MB", new)
+    assert header.split() == [
+        "run",
+        "corpus",
+        "articles",
+        "questions",
+        "system",
+        "finished",
+        "quality",
+        "alone",
+        "shared",
+    ]
+    assert re.fullmatch(
+        r"new  town    16        8          bm25    2033-05-18 \d\d:33  \d+\.\d +0\.\d MB  0\.0 MB", new
+    )
     assert old.startswith("old  town ")
     listed = json.loads(run_here("runs", "--json").stdout)
     assert {(run["name"], run["corpus"], run["articles"], run["system"]) for run in listed} == {

@@ -46,6 +46,7 @@ class ActRules:
 
     id: Values = setting((), help="Identifier of the act, the same in each of its versions.")
     title: Values = setting((), help="Title of the act.")
+    abbreviation: Values = setting((), help="By which it is cited; written in brackets behind the title.")
     language: Values = setting((), help="Language, as a code or as an address that ends in one.")
     licence: Values = setting((), help="Licence of the text.")
     date: Values = setting((), help="Day from which this version is in force, or of which it is.")

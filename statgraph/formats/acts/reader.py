@@ -169,7 +169,10 @@ class ActReader:
     def _act(self) -> Act:
         """Return what the file says of its act, with its name for an id or a title that it does not say."""
         title, used = self._profile["act.title"].find(self.root, self.text.line)
-        self._add_titles(used)
+        short, used_short = self._profile["act.abbreviation"].find(self.root, self.text.line)
+        if title and short and short not in title.split():
+            title = f"{title} ({short})"
+        self._add_titles([*used, *used_short])
         self._account.keep(title)
         name = PurePosixPath(self._place).name.partition(".")[0]
         act_id = " ".join(self._found("act.id", self.root).split()) or name
