@@ -19,8 +19,8 @@ from statgraph.contrib.exports.targets import BEIR, GRAPHML, HUB, OF_CORPORA, OF
 @options.path("--out", metavar="PATH", help="Folder to write, for graphml a file; must not exist yet.")
 @options.path(
     "--corpus",
-    help="For beir, parquet and graphml: corpus folder, or the name of a fetched corpus.  "
-    "[beir and parquet default: the embedded sample]",
+    help="For beir, csv, parquet and graphml: corpus folder, or the name of a fetched corpus.  "
+    "[default but for graphml: the embedded sample]",
 )
 @click.option("--split", metavar="NAME", help="For beir: also write the run's rankings of train, dev or test, as TREC.")
 @click.option("--public", is_flag=True, help="For hub: let everyone read a repository that is made.")
@@ -36,6 +36,7 @@ def export(
     onnx                   the query encoder as ONNX, checked against torch
     faiss                  the index, and the article ids
     beir                   a corpus in the layout of BEIR
+    csv                    articles and questions as tables to label in
     parquet                a corpus as tables that `statgraph import parquet` reads
     graphml                the tree and the citations of a run, or of --corpus
     hub                    a run as the repository OWNER/NAME of the Hugging Face hub
@@ -52,7 +53,7 @@ def export(
         "--run: beir uses a run only for its rankings of a split; name the split with --split": (
             target == BEIR and run and given["split"] is None
         ),
-        "--run: parquet is a format of corpora; name one with --corpus": target == "parquet" and run,
+        f"--run: {target} is a format of corpora; name one with --corpus": target in ("csv", "parquet") and run,
         "--run and --corpus name two different graphs; give only one of them": run and corpus and target == GRAPHML,
     }
     options.refuse(contradictions)

@@ -23,8 +23,8 @@ _COLUMNS = ("run", "corpus", "articles", "questions", "system", "finished", "qua
 def runs(ctx: click.Context, as_json: bool) -> None:
     """List the runs under runs/, the newest first.
 
-    Questions are those that it was trained on, quality is that on dev, "-" where nothing was measured. "alone" is what removing the run frees, "shared" what other
-    runs or the cache have as well.
+    Questions are those that it was trained on, quality is that on dev, "-" where nothing was measured. "alone" is what
+    removing the run frees, "shared" what other runs or the cache have as well.
     """
     if ctx.invoked_subcommand:
         return

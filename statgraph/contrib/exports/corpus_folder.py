@@ -1,14 +1,15 @@
-"""A corpus as a folder that other tools read: in the layout of BEIR, or as Parquet tables."""
+"""A corpus as a folder that other tools read: in the layout of BEIR, as Parquet tables, or as tables to label in."""
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
 from pathlib import Path
 
 from statgraph.evaluation.metrics import DEPTH
 from statgraph.evaluation.report import write_trec_qrels, write_trec_run
 from statgraph.formats.parquet import write_parquet
-from statgraph.law.records import MAIN_SET, SPLITS, Corpus
+from statgraph.law.records import MAIN_SET, PATH_SEPARATOR, SET_KEY, SPLITS, Corpus
 from statgraph.law.store import write_corpus_files
 from statgraph.retrieval.search.evaluating import split_questions
 from statgraph.retrieval.search.retriever import Retriever
@@ -47,6 +48,28 @@ def write_beir(
     write_corpus_files(replace(corpus, questions=main, citing=()), folder)
     n_questions = sum(len(corpus.split(name)) for name in SPLITS)
     return f"{len(corpus.articles):,} articles and {n_questions:,} questions of {corpus.name}{ranked}"
+
+
+def write_csv_tables(corpus: Corpus, folder: Path) -> str:
+    """Write the articles and the questions as tables for a spreadsheet, to label in: `articles.csv`, and
+    `questions.csv`, which `statgraph import --questions` takes once questions are added to it. A mark at their
+    beginning tells spreadsheet programs that they are UTF-8."""
+    articles = (
+        (one.article_id, one.number, one.rubric, PATH_SEPARATOR.join(one.path), one.text) for one in corpus.articles
+    )
+    questions = (
+        (one.question_id, one.text, "; ".join(one.article_ids), one.split, one.question_set) for one in corpus.questions
+    )
+    tables = {
+        "articles.csv": (("id", "number", "rubric", "path", "text"), articles),
+        "questions.csv": (("id", "question", "articles", "split", SET_KEY), questions),
+    }
+    for name, (columns, rows) in tables.items():
+        with (folder / name).open("w", encoding="utf-8-sig", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(columns)
+            writer.writerows(rows)
+    return f"{len(corpus.articles):,} articles and {len(corpus.questions):,} questions of {corpus.name}"
 
 
 def write_parquet_tables(corpus: Corpus, folder: Path) -> str:

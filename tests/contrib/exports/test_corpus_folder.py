@@ -43,6 +43,22 @@ def test_what_cannot_be_ranked_leaves_nothing(corpus, dense_run, bm25_run, tmp_p
     assert not out.exists()
 
 
+def test_questions_are_added_in_a_spreadsheet(corpus, tmp_path):
+    export(corpus, "csv", tmp_path / "out")
+    with (tmp_path / "out" / "articles.csv").open(encoding="utf-8-sig", newline="") as file:
+        assert [row["id"] for row in csv.DictReader(file)] == ["D1", "N1", "K1"]
+    with (tmp_path / "out" / "questions.csv").open("a", encoding="utf-8") as file:
+        file.write(",Who keeps the keys?,K1,test,\n")
+
+    after = import_corpus(tmp_path / "out", "csv", language="en")
+
+    assert [(one.text, one.path) for one in after.articles] == [(one.text, one.path) for one in corpus.articles]
+    asked = {(one.text, one.split, one.article_ids) for one in corpus.questions}
+    assert {(one.text, one.split, one.article_ids) for one in after.questions} - asked == {
+        ("Who keeps the keys?", "test", ("K1",))
+    }
+
+
 def test_a_corpus_is_written_whole_as_parquet(corpus, tmp_path):
     pytest.importorskip("pyarrow", reason="the extra 'parquet' is run in an environment of its own")
     export(corpus, "parquet", tmp_path / "out")
