@@ -53,8 +53,8 @@ def export(
 
     Args:
         source: a run, its folder, or a corpus.
-        target: of a run `sentence-transformers`, `onnx`, `faiss`, `hub`; of a corpus `beir`, `csv`, `parquet`; `graphml`
-            of either.
+        target: of a run `sentence-transformers`, `onnx`, `faiss`, `hub`; of a corpus `beir`, `csv`, `parquet`;
+            `graphml` of either.
         out: the folder to write, for graphml the file; it must not exist yet. For hub the repository, OWNER/NAME.
         ranked_by: for beir, a run whose rankings of `split` are written too.
         split: for beir, train, dev or test.
