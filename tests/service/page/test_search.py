@@ -26,6 +26,18 @@ def test_a_question_finds_articles(open_page, service, expect):
     assert page.title() == f"{QUESTION} · statgraph"
 
 
+def test_a_hit_shows_how_likely_it_answers_where_that_is_known(open_page, answers, expect):
+    def likely(answer: dict) -> dict:
+        return {**answer, "hits": [{**hit, "score": 1.255, "probability": 0.46} for hit in answer["hits"][:1]]}
+
+    page = open_page(f"/?q={QUESTION}", before=lambda page: page.route("**/api/search", answers(change=likely)))
+    expect(page.locator(".score")).to_have_text("Probability 46%")
+    assert page.locator(".score").get_attribute("title") == (
+        "How likely the article is to answer the question. "
+        "Score 1.255: Scores compare the hits of one question with each other, nothing else"
+    )
+
+
 def test_every_hit_has_its_passage_marked_and_the_words_in_it(open_page, service, expect):
     page = open_page(f"/?q={QUESTION}")
     expect(page.locator(".hit")).to_have_count(10)

@@ -6,7 +6,7 @@ import { explanationView } from "./explanation.js";
 import { feedbackButtons } from "./feedback.js";
 import { loadingNotice, problemNotice } from "./notices.js";
 import { snippet } from "./passage.js";
-import { say, score } from "./words.js";
+import { say, score, share } from "./words.js";
 
 /** Return the list of an answer's hits. `explain` fetches an answer with explanations; null: there are none. */
 export function hitList(answer, { explain, feedback }) {
@@ -31,13 +31,22 @@ function hitView(hit, question, explain, feedback) {
       el(
         "div",
         { class: "row" },
-        el("span", { class: "score", title: say("score_note") }, `${say("score")} `, el("b", {}, score(hit.score))),
+        worth(hit),
         explain ? whyButton(hit, why, explain) : null,
         feedback ? feedbackButtons(question, hit) : null,
       ),
       why,
     ),
   );
+}
+
+/** Return how likely a hit is to answer, as the command line shows it; its score where nobody knows. */
+function worth({ probability, score: value }) {
+  const scored = `${say("score")} ${score(value)}: ${say("score_note")}`;
+  const known = typeof probability === "number";
+  const title = known ? `${say("probability_note")}. ${scored}` : say("score_note");
+  const [name, shown] = known ? ["probability", share(probability)] : ["score", score(value)];
+  return el("span", { class: "score", title }, `${say(name)} `, el("b", {}, shown));
 }
 
 function whyButton(hit, why, explain) {

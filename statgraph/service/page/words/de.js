@@ -42,6 +42,8 @@ export default {
   no_shared_word_filtered:
     "Dort, wo Sie suchen, hat kein Artikel ein Wort mit Ihrer Frage gemeinsam. Versuchen Sie es mit anderen Wörtern.",
   more_hits: "Mehr anzeigen",
+  probability: "Wahrscheinlichkeit",
+  probability_note: "Wie wahrscheinlich der Artikel die Frage beantwortet",
   score: "Wert",
   score_note: "Die Werte vergleichen nur die Treffer einer Frage miteinander",
   path: "Stelle im Gesetz",

@@ -41,6 +41,8 @@ export default {
   no_shared_word: "No article shares a word with your question. Use other words.",
   no_shared_word_filtered: "No article where you searched shares a word with your question. Use other words.",
   more_hits: "Show more",
+  probability: "Probability",
+  probability_note: "How likely the article is to answer the question",
   score: "Score",
   score_note: "Scores compare the hits of one question with each other, nothing else",
   path: "Place in the law",

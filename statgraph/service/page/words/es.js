@@ -46,6 +46,8 @@ export default {
   no_shared_word_filtered:
     "Donde usted busca, ningún artículo tiene palabras en común con su pregunta. Pruebe con otras palabras.",
   more_hits: "Mostrar más",
+  probability: "Probabilidad",
+  probability_note: "La probabilidad de que el artículo responda a la pregunta",
   score: "Puntuación",
   score_note: "Las puntuaciones solo comparan entre sí los resultados de una misma pregunta",
   path: "Lugar en la ley",

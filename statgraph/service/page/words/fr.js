@@ -46,6 +46,8 @@ export default {
   no_shared_word_filtered:
     "Aucun article, là où vous cherchez, n’a de mot en commun avec votre question. Essayez d’autres mots.",
   more_hits: "En voir plus",
+  probability: "Probabilité",
+  probability_note: "La probabilité que l’article réponde à la question",
   score: "Score",
   score_note: "Les scores comparent entre eux les résultats d’une même question, rien d’autre",
   path: "Place dans la loi",

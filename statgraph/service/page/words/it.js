@@ -46,6 +46,8 @@ export default {
   no_shared_word_filtered:
     "Dove sta cercando, nessun articolo ha parole in comune con la Sua domanda. Provi con altre parole.",
   more_hits: "Mostra altri",
+  probability: "Probabilità",
+  probability_note: "La probabilità che l’articolo risponda alla domanda",
   score: "Punteggio",
   score_note: "I punteggi confrontano tra loro solo i risultati di una stessa domanda",
   path: "Posizione nella legge",

@@ -42,6 +42,8 @@ export default {
   no_shared_word_filtered:
     "Waar u zoekt, heeft geen enkel artikel een woord gemeen met uw vraag. Probeer andere woorden.",
   more_hits: "Meer tonen",
+  probability: "Kans",
+  probability_note: "De kans dat het artikel de vraag beantwoordt",
   score: "Score",
   score_note: "Scores vergelijken alleen de resultaten van één vraag met elkaar",
   path: "Plaats in de wet",
