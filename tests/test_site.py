@@ -89,6 +89,12 @@ def test_the_reference_names_what_there_is():
             pytest.fail(f"docs/reference: {name}: no such name")
 
 
+def test_the_tests_that_the_page_of_security_names_are_there():
+    named = set(re.findall(r"`([\w/]+\.py)`", (DOCS / "security.md").read_text(encoding="utf-8")))
+    assert len(named) > 10
+    assert [name for name in sorted(named) if not (REPO / "tests" / name).is_file()] == []
+
+
 def test_every_system_is_on_its_page():
     from statgraph.systems.presets import system_names
 
@@ -120,6 +126,12 @@ def test_the_made_up_format_is_read_as_it_stands(run_here, tmp_path):
 def test_the_page_of_formats_names_every_profile():
     page = (DOCS / "formats.md").read_text(encoding="utf-8")
     assert [name for name in profile_names() if f"`{name}`" not in page] == []
+
+
+def test_the_page_of_formats_has_the_figures_of_the_ten_acts():
+    together = re.search(r"/ (\d+) of 80 \| \d+ / (\d+) of 80", (DOCS / "official-acts.md").read_text(encoding="utf-8"))
+    bm25, ensemble = together.groups()
+    assert f"{ensemble} times of 80 (BM25 {bm25})" in (DOCS / "formats.md").read_text(encoding="utf-8")
 
 
 def test_the_example_of_your_own_statutes_runs_as_it_stands(run_here, tmp_path):

@@ -31,7 +31,7 @@ WORDS = {
     r"\bwhat is (?:to be|asked)\b": "name the thing",
     r"\bbut that\b": "except that",
     r"\bwhat tells\b": "what distinguishes",
-    r"\b(?:on_dev|but_test|of_same_law|of_question|of_fold)\b": "a word of the glossary in docs/architecture.md",
+    r"\b(?:on_dev|but_test|of_same_law|of_question|of_fold)\b": "a word of docs/glossary.md",
     r"\bfewest\b": "minimum",
     r"\bof its own accord\b|\bby and by\b|\bere\b": "automatically, gradually, before",
 }
