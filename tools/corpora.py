@@ -145,10 +145,10 @@ def tables(
     """Return the table of the repositories, and which files were read and what was left out of them."""
     lines = [*table(_COLUMNS, [result.row(name) for name, result in results.items()]), ""]
     for name, result in results.items():
-        left_out = ", ".join(f"{count:,} words as {rule}" for rule, count in result.left_out.most_common())
+        left_out = ", ".join(f"{count:,} words as {rule}" for rule, count in result.left_out.most_common(3))
         lines.append(
-            f"- [{name}](https://github.com/{name}) at {commits[name][:8]}: {about[name]['about']}, one of "
-            f"{about[name]['every']} files. Left out are {left_out}."
+            f"- [{name}](https://github.com/{name}/tree/{commits[name][:8]}): {about[name]['about']}, one of "
+            f"{about[name]['every']} files. Left out most: {left_out}."
         )
     return lines
 

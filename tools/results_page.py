@@ -33,7 +33,7 @@ def page(text: str, folder: Path) -> str:
         RunError: if a file cannot be read.
     """
     names = dict.fromkeys(map(_linked_below, _TABLE.finditer(text)))
-    tables = {name: _saved_table(read_values(folder / f"{name}.json.gz")) for name in names}
+    tables = {name: saved_table(read_values(folder / f"{name}.json.gz")) for name in names}
     p_values = {}
     for _, rows in tables.values():
         for stratum, metric, comparison in _comparisons(rows):
@@ -66,11 +66,11 @@ def table_page(path: Path) -> str:
     picture = figure.name if figure.is_file() else ""
     if values.get("analysis"):
         return analysis_text(values, picture)
-    spec, rows = _saved_table(values)
+    spec, rows = saved_table(values)
     return table_text(spec, rows, about_of(values), picture=picture)
 
 
-def _saved_table(values: Mapping) -> tuple[TableSpec, list[RowSummary]]:
+def saved_table(values: Mapping) -> tuple[TableSpec, list[RowSummary]]:
     """Return a table and its rows as they were summed up when it was made, without the metrics of each run."""
     spec, runs = spec_of(values), values.get("runs", {})
     no_metrics = SplitMetrics((), QuestionMetrics({}), {})

@@ -1,44 +1,58 @@
 from dataclasses import asdict
 
 from benchmarks import results
+from benchmarks.__main__ import MEASURES
 from benchmarks.measuring import Row
 from statgraph.artifacts import write_json
 from tools.material import BEGIN, END, with_tables
 
 ABOUT = {"command": "python -m benchmarks x", "commit": "abc", "date": "2026-01-02", "machine": "m", "peak_mib": 1234}
 ROWS = [
-    Row("speed", "rival", "2 times", "3.0 times", True, note="how it was measured"),
-    Row("size", "", "1 MB", "2 MB", False, note="tried smaller"),
+    Row("a question", "", "1 ms", "2 ms", False, note="tried smaller"),
+    Row("a question", "rival", "2 times faster", "3.0 times", True, note="how it was measured"),
+    Row("64 questions at once", "rival", "", "4.0 times", None),
     Row("cuda", "rival", "3 times", "not measured", None, note="no GPU"),
-    Row("cuda too", "rival", "3 times", "not measured", None, note="no GPU"),
 ]
-RESULTS = {"x": {"about": ABOUT, "rows": [asdict(row) for row in ROWS]}}
+RESULTS = {"serving": {"about": ABOUT, "rows": [asdict(row) for row in ROWS]}}
 
 
-def test_the_table_says_what_holds_and_numbers_the_notes():
-    assert results.performance(RESULTS.values()) == [
-        "| what | against | asked | reached |  |",
-        "| --- | --- | --- | --- | --- |",
-        "| speed | rival | 2 times | 3.0 times | holds |",
-        "| size |  | 1 MB | 2 MB | **falls short** (1) |",
-        "| cuda | rival | 3 times | not measured | (2) |",
-        "| cuda too | rival | 3 times | not measured | (2) |",
+def test_a_user_s_question_has_a_table_with_a_line_for_each_thing():
+    assert results.performance(RESULTS) == [
+        "**How fast is an answer?**",
         "",
-        "1. tried smaller",
-        "2. no GPU",
+        "| what | measured |",
+        "| --- | --- |",
+        "| a question | 2 ms<br>beside rival: 3.0 times |",
         "",
-        "- `python -m benchmarks x`: commit abc, 2026-01-02, m",
+        "Measures: `serving` (2026-01-02).",
     ]
+
+
+def test_every_measure_answers_a_question_or_is_of_other_tools():
+    answering = [name for names in results.QUESTIONS.values() for name in names]
+    assert sorted([*answering, results.TOOLS]) == sorted(MEASURES)
 
 
 def test_the_page_gets_the_results_on_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(results, "PAGE", tmp_path / "performance.md")
+    monkeypatch.setattr(results, "PLOT", tmp_path / "index-size.svg")
     monkeypatch.setattr(results, "FOLDER", tmp_path)
-    write_json(tmp_path / "x.json", RESULTS["x"])
+    write_json(tmp_path / "serving.json", RESULTS["serving"])
     results.PAGE.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
-    results.write_pages(["not-measured", "x"])
-    assert results.PAGE.read_text() == with_tables(results.PAGE, results.performance(RESULTS.values()))
+    results.write_pages(["query", "serving"])
+    assert results.PAGE.read_text() == with_tables(results.PAGE, results.performance(RESULTS))
     assert "\nold\n" not in results.PAGE.read_text()
+
+
+def test_the_plot_has_the_times_of_each_size():
+    figures = {"ours": [0.001, 0.002, 0.001], "faiss": [0.1, 0.1, 0.3]}
+    what = "index of 1,000,000 articles, auto (ivf-pq), one question at a time"
+    rows = [asdict(Row(what, "exact search", "", "x", None, figures))]
+    circles = [line for line in results.index_plot({"x": {"rows": rows}}).splitlines() if "<circle" in line]
+    assert circles == [
+        '<circle class="ours" cx="400.0" cy="240.0" r="4"/>',
+        '<circle class="exact" cx="400.0" cy="140.0" r="4"/>',
+    ]
 
 
 def test_tools_have_a_table_a_law():
@@ -49,6 +63,6 @@ def test_tools_have_a_table_a_law():
     lines = results.tools_tables({"about": ABOUT, "rows": [asdict(row) for row in rows]})
     assert [line for line in lines if "**" in line] == ["**law**", "**law 2**"]
     assert "| ours | 30.0 | 55.0 | 100.0 | 12 | 4.6 | 7.8 | 1,234 | 5.6 | 19 |" in lines
-    assert lines[5] == "| theirs | not here |  |  |  |  |  |  |  |  |"
+    assert not any("theirs" in line for line in lines)
     assert {line.count("|") for line in lines if line.startswith("|")} == {11}
-    assert lines[-1] == "`python -m benchmarks x`: commit abc, 2026-01-02, m."
+    assert lines[-1] == "`python -m benchmarks x`, 2026-01-02, m."

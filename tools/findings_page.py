@@ -1,0 +1,145 @@
+"""docs/results.md: the differences and figures that it cites, from the published tables, and their forest plot."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from statgraph.evaluation.significance import SIGNIFICANCE_LEVEL, Comparison, adjusted_p_values
+from statgraph.studies.summary import ALL, RowSummary
+from statgraph.studies.table_files import read_values
+from tools.results_page import saved_table
+
+# [METRIC and what was found](results/TABLE.md "row"): a difference of that row; "row / stratum" of these questions.
+_CITED = re.compile(r'\[(?P<metric>[^\s\]]+)[^("]*\]\((?P<file>results/(?P<table>[\w-]+)\.md) "(?P<of>[^"]+)"\)')
+_RANKERS = re.compile(r"^\| ranker \|(?P<columns>.+)\|\n\| .*\n(?P<rows>(?:\|.*\n)+)", re.MULTILINE)
+_LINK = re.compile(r"\(results/([\w-]+)\.md\)")
+_LEFT, _WIDTH, _STEP, _TOP = 500, 400, 16, 24  # of the plot: where its axis begins, how wide it is, a line, its top
+
+
+@dataclass(frozen=True)
+class Cited:
+    """A difference that the page cites, with its place in the text."""
+
+    start: int
+    end: int
+    metric: str
+    link: str
+    difference: Comparison
+    significant: bool
+
+    def text(self) -> str:
+        """Return the link, whose text is the difference."""
+        low, mid, high = (100 * getattr(self.difference, name) for name in ("low", "difference", "high"))
+        return f"[{self.metric} {mid:+.1f} [{low:+.1f}, {high:+.1f}]{'' if self.significant else ' n.s.'}]{self.link}"
+
+
+def page(text: str, folder: Path) -> str:
+    """Return the page with each difference, and each figure of its table of rankers, as saved in `folder`.
+
+    The lines of that table name rows; where its header has a metric twice, the second is of the second file linked
+    below it. A difference is significant if its interval leaves 0 out and its p, adjusted for all comparisons of its
+    table on the same questions, is below 0.05.
+
+    Raises:
+        ValueError: if a table has no such row or comparison.
+        RunError: if a file cannot be read.
+    """
+    tables = _Tables(folder)
+    for cited in reversed(list(tables.cited(text))):
+        text = text[: cited.start] + cited.text() + text[cited.end :]
+    return _RANKERS.sub(tables.rankers, text)
+
+
+def plot(text: str, folder: Path) -> str:
+    """Return the forest plot of a page as SVG: the differences of each "- Finding: LAW [...](...), ...; LAW ..."; of
+    each law the first."""
+    tables = _Tables(folder)
+    lines: list[tuple[str, Cited | None]] = []
+    for line in text.splitlines():
+        finding, _, cases = line.removeprefix("- ").partition(": ")
+        if line.startswith("## "):
+            lines.append((line.removeprefix("## "), None))
+        for case in cases.split("; ") if line.startswith("- ") else ():
+            if cited := next(tables.cited(case), None):
+                lines.append((f"{finding}: {case[: cited.start].strip()}, {cited.metric}".replace("`", ""), cited))
+    lines = [one for one, after in zip(lines, [*lines[1:], ("", None)], strict=True) if one[1] or after[1]]
+    ends = [end for _, cited in lines if cited for end in (cited.difference.low, cited.difference.high)]
+    low, high = int(10 * (min(ends) * 100 // 10)), int(-10 * (-max(ends) * 100 // 10))
+    height = _TOP + _STEP * (len(lines) + 1)
+
+    def x(points: float) -> float:
+        return round(_LEFT + _WIDTH * (points - low) / (high - low), 1)
+
+    parts = [
+        f'<path class="{"axis" if tick == 0 else "tick"}" d="M{x(tick)} {_TOP}V{height}"/>'
+        f'<text x="{x(tick)}" y="{_TOP - 8}" text-anchor="middle">{f"{tick:+d}" if tick else 0}</text>'
+        for tick in range(low, high + 1, 10)
+    ]
+    for y, (label, cited) in enumerate(lines, start=1):
+        y = _TOP + _STEP * y
+        if cited is None:
+            parts.append(f'<text class="question" x="0" y="{y + 4}">{escape(label)}</text>')
+            continue
+        kind, one = "clear" if cited.significant else "open", cited.difference
+        parts += [
+            f'<text x="{_LEFT - 10}" y="{y + 4}" text-anchor="end">{escape(label)}</text>',
+            f'<path class="{kind}" d="M{x(100 * one.low)} {y}H{x(100 * one.high)}"/>',
+            f'<circle class="{kind}" cx="{x(100 * one.difference)}" cy="{y}" r="3.5"/>',
+        ]
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_LEFT + _WIDTH + 20} {height + 10}">\n<style>'
+        "text{font:11px sans-serif;fill:#7a7a7a}.question{font-weight:bold}path{stroke-width:1.5}"
+        ".axis{stroke:#7a7a7a}.tick{stroke:#7a7a7a;opacity:.25}path.clear{stroke:#4f6bd8}circle.clear{fill:#4f6bd8}"
+        "path.open,circle.open{stroke:#9a9a9a}circle.open{fill:none;stroke-width:1.5}</style>"
+    )
+    return "\n".join([head, *parts, "</svg>"]) + "\n"
+
+
+class _Tables:
+    """The published tables of a folder, each read once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._rows: dict[str, list[RowSummary]] = {}
+
+    def cited(self, text: str) -> Iterator[Cited]:
+        """Yield the differences that a text cites."""
+        for match in _CITED.finditer(text):
+            metric, table = match["metric"], match["table"]
+            name, _, stratum = match["of"].partition(" / ")
+            family = [
+                (row.spec.name, *compared)
+                for row in self._of(table)
+                for compared in row.differences.get(stratum or ALL, {}).items()
+            ]
+            q_values = adjusted_p_values([comparison.p_value for *_, comparison in family])
+            places = [place for place, (*one, _) in enumerate(family) if one == [name, metric]]
+            if not places:
+                raise ValueError(f"docs/results.md: {table} compares no {metric} of '{match['of']}'")
+            difference = family[places[0]][-1]
+            significant = difference.significant and bool(q_values[places[0]] < SIGNIFICANCE_LEVEL)
+            link = f'({match["file"]} "{match["of"]}")'
+            yield Cited(match.start(), match.end(), metric, link, difference, significant)
+
+    def rankers(self, table: re.Match[str]) -> str:
+        """Return the table of rankers with its figures."""
+        files = _LINK.findall(table.string[table.end() :])
+        metrics = [cell.split(": ")[-1].strip() for cell in table["columns"].split("|")]
+        columns = [(files[metrics[:place].count(metric)], metric) for place, metric in enumerate(metrics)]
+        lines = []
+        for name in (line.split("|")[1].strip() for line in table["rows"].splitlines()):
+            rows = [next((row for row in self._of(file) if row.spec.name == name), None) for file, _ in columns]
+            if None in rows:
+                raise ValueError(f"docs/results.md: no ranker '{name}' in {' and '.join(dict.fromkeys(files))}")
+            means = [row.strata[ALL][metric].mean for row, (_, metric) in zip(rows, columns, strict=True) if row]
+            lines.append(f"| {name} | {' | '.join(f'{100 * mean:.1f}' for mean in means)} |\n")
+        return table[0].replace(table["rows"], "".join(lines))
+
+    def _of(self, table: str) -> list[RowSummary]:
+        if table not in self._rows:
+            self._rows[table] = saved_table(read_values(self._folder / f"{table}.json.gz"))[1]
+        return self._rows[table]
