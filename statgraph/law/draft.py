@@ -453,8 +453,8 @@ class Draft:
             meant = self._meant(label)
             if meant and all(len({article.code for article in articles}) == 1 for articles in meant):
                 return tuple(article.article_id for articles in meant for article in articles)
-            has_id = any(word in self._articles for word in label.split())
-            parts = re.split(r"[,\s]+" if has_id else r"\s*,\s*", label)
+            is_of_ids = all(word in self._articles for word in label.split())
+            parts = label.split() if is_of_ids else re.split(r"\s*,\s*", label)
             named = [ids_of(part) for part in parts] if len(parts) > 1 else []
             is_list = any(ids != (part,) or part in self._articles for part, ids in zip(parts, named, strict=False))
             return tuple(each for ids in named for each in ids) if is_list else (label,)

@@ -117,7 +117,7 @@ def test_every_faulty_row_of_a_table_is_named(table, village):
     lines = [line.removeprefix(f"{path}:") for line in error.value.problems]
     assert [line.partition(":")[0] for line in lines] == ["2", "3", "5", "6"]
     assert all("'question'" in line for line in lines[:2])
-    assert "'L9' is not in corpus 'village'" in lines[2]
+    assert "'L1,L9' is not in corpus 'village'" in lines[2]
 
 
 def test_a_table_that_is_missing_empty_or_without_its_columns_is_refused(table, tmp_path, village):

@@ -177,6 +177,7 @@ def test_labels_are_read_as_people_cite(two_codes, tmp_path, label, ids):
         ("Art. 1", " (it is in 2 codes, Family Code and Housing Code among them: name the code too)"),
         ("Art. 9, Housing Code", " (nearest: 'Art. 1, Housing Code' and 'Art. 2, Housing Code')"),
         ("h9", ""),
+        ("Section 2 Dog Code", ""),
     ],
 )
 def test_a_label_that_names_no_article_is_a_problem(two_codes, tmp_path, problems_of, label, hint):
@@ -184,7 +185,7 @@ def test_a_label_that_names_no_article_is_a_problem(two_codes, tmp_path, problem
     draft_questions(two_codes, tmp_path)
     found = problems_of(two_codes)[0]
     assert found.startswith("questions.csv:2: label of question 'q-")
-    assert f"which does not exist{hint}; add the article or remove the label" in found
+    assert f"names article '{label}', which does not exist{hint}; add the article or remove the label" in found
 
 
 def test_a_question_without_an_id_is_known_by_its_words(two_codes, tmp_path):
