@@ -486,7 +486,7 @@ def augment(
 
 
 def serve(
-    run: Run | Path | str,
+    run: Run | Path | str | Sequence[Run | Path | str],
     config: ServiceConfig = ServiceConfig(),
     *,
     host: str = "127.0.0.1",
@@ -496,15 +496,15 @@ def serve(
     precision: str = "float32",
     announce: Callable[[str], None] = print,
 ) -> None:
-    """Serve a run over HTTP, with a search page, until SIGTERM or Ctrl-C.
+    """Serve a run, or several laws with a run each, over HTTP, with a search page, until SIGTERM or Ctrl-C.
 
     Args:
-        run: the run, or its folder.
+        run: the run, or its folder; or several, whose laws requests choose by the names of their corpora.
         config: how the service behaves, and what its page calls itself.
         host: the address to listen on.
         port: 0 for any that is free.
-        feedback: the file that readers' marks are appended to; True for the one in the run's folder, unless that is in
-            the hub's cache, False for none.
+        feedback: the file that readers' marks are appended to; True for one in each run's folder, unless that is in the
+            hub's cache, False for none.
         device: auto, cpu or cuda.
         precision: what a transformer's layers compute in.
         announce: called with the address, and with warnings.
@@ -512,20 +512,25 @@ def serve(
     Raises:
         DependencyError: if the extra `serve` is not installed.
         RunError: if the run cannot be loaded, or the port is taken.
-        UsageError: if an argument has the wrong type, or marks cannot be written.
+        UsageError: if an argument has the wrong type, marks cannot be written, or two laws have one name.
     """
     require("serve", "fastapi", "uvicorn", "prometheus_client")
     from statgraph.service.feedback import FEEDBACK_FILE, check_writable
-    from statgraph.service.server import serve as serve_run
+    from statgraph.service.server import serve as serve_runs
 
-    if config.editable and str(run).startswith(SCHEME):
-        raise UsageError(
-            f"{option('editable')}: {run} is a copy in the hub's cache; download it to a folder, and serve that"
-        )
-    folder = local_run(run)
-    if isinstance(feedback, bool):  # not checked: a run on a read-only disk is served, without marks
-        marks = folder / FEEDBACK_FILE if feedback and not str(run).startswith(SCHEME) else None
-    else:
+    runs: dict[Path, Path | None] = {}
+    for each in run if isinstance(run, list | tuple) else [run]:
+        is_hubs = str(each).startswith(SCHEME)
+        if config.editable and is_hubs:
+            raise UsageError(
+                f"{option('editable')}: {each} is a copy in the hub's cache; download it to a folder, and serve that"
+            )
+        folder = local_run(each)
+        # Not checked: a run on a read-only disk is served, without marks.
+        runs[folder] = folder / FEEDBACK_FILE if feedback is True and not is_hubs else None
+    if not runs:
+        raise UsageError(f"{option('run')}: none is given; name a run, or its folder")
+    if not isinstance(feedback, bool):
         check_writable(marks := Path(feedback))
-    config = replace(config, feedback=marks)
-    serve_run(folder, config, host=host, port=port, device=device, precision=precision, announce=announce)
+        runs = dict.fromkeys(runs, marks)
+    serve_runs(runs, config, host=host, port=port, device=device, precision=precision, announce=announce)

@@ -11,9 +11,18 @@ import click
 from statgraph.cli import options
 from statgraph.service.config import LANGUAGES, TOKEN_VARIABLE, PageConfig, ServiceConfig
 
+_runs = click.option(
+    "--run",
+    "runs",
+    metavar="DIR",
+    multiple=True,
+    help="Run folder, or hf://OWNER/NAME of the Hugging Face hub; repeatable, one for each law.  [default: the newest "
+    "under runs/]",
+)
+
 
 @click.command()
-@options.run_or_hub
+@_runs
 @click.option("--host", metavar="ADDRESS", default="127.0.0.1", help="Address to listen on.")
 @click.option(
     "--port", metavar="N", type=options.WholeNumber(0, 65535), default=8000, help="Port, or 0 for any free one."
@@ -22,7 +31,7 @@ from statgraph.service.config import LANGUAGES, TOKEN_VARIABLE, PageConfig, Serv
     "--feedback",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="File that readers' feedback is appended to.  [default: feedback.jsonl in the run folder, none for hf://]",
+    help="File that readers' feedback is appended to.  [default: feedback.jsonl in each run folder, none for hf://]",
 )
 @click.option("--no-feedback", is_flag=True, help="Take no feedback: the page shows no marks, and nothing is stored.")
 @click.option("--name", metavar="TEXT", default=PageConfig.name, help="What the page calls itself.")
@@ -39,15 +48,15 @@ from statgraph.service.config import LANGUAGES, TOKEN_VARIABLE, PageConfig, Serv
     help="Language of the page at first.  [default: the reader's browser's, else the law's]",
 )
 @click.option(
-    "--editable", is_flag=True, help="Let whoever has the token add articles to the run and remove them, over HTTP."
+    "--editable", is_flag=True, help="Let whoever has the token add articles to the runs and remove them, over HTTP."
 )
 @click.option("--log-questions", is_flag=True, help="Also log the text of the questions.")
 @options.reader
 @options.searching
 def serve(
-    run: str | None, feedback: Path | None, no_feedback: bool, editable: bool, log_questions: bool, **given: Any
+    runs: tuple[str, ...], feedback: Path | None, no_feedback: bool, editable: bool, log_questions: bool, **given: Any
 ) -> None:
-    """Serve a run over HTTP, with a search page.
+    """Serve a run over HTTP, with a search page; or several laws, which readers choose from.
 
     Set STATGRAPH_TOKEN in the environment to require that token with every request. SIGTERM and Ctrl-C stop the service
     once the requests in progress are answered.
@@ -67,7 +76,7 @@ def serve(
         engine=how.pop("engine"),
     )
     api.serve(
-        run if run is not None else options.chosen_run(None),
+        list(runs) or options.chosen_run(None),
         config,
         feedback=feedback or not no_feedback,
         announce=_announce,
@@ -81,20 +90,21 @@ def _announce(line: str) -> None:
 
 
 @click.command()
-@options.run_or_hub
+@_runs
 @options.device
 @options.precision
-def mcp(run: str | None, device: str, precision: str) -> None:
-    """Serve a run to an assistant as tools of the Model Context Protocol, on standard input and output.
+def mcp(runs: tuple[str, ...], device: str, precision: str) -> None:
+    """Serve a run, or several laws, to an assistant as tools of the Model Context Protocol, on standard input and
+    output.
 
     The tools search the law, show an article and what stands around it, and what was in force on a day. The assistant's
     program starts this command itself, and ends it by closing its input.
     """
     from statgraph.integrations.mcp_server import create_mcp_server
-    from statgraph.service.loaded_run import LoadedRun
+    from statgraph.service.loaded_run import LoadedRun, law_names
 
-    folder = options.chosen_run(run)
-    loaded_run = LoadedRun(folder, device=device, precision=precision)
-    server = create_mcp_server(loaded_run)
-    click.echo(f"Serving {folder} to an assistant on standard input and output", err=True)
+    folders = [options.chosen_run(run) for run in runs or (None,)]
+    loaded = [LoadedRun(folder, device=device, precision=precision) for folder in folders]
+    server = create_mcp_server(dict(zip(law_names(folders), loaded, strict=True)))
+    click.echo(f"Serving {', '.join(map(str, folders))} to an assistant on standard input and output", err=True)
     server.run("stdio")

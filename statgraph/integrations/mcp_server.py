@@ -1,15 +1,15 @@
-"""A run as tools for assistants that must cite law, by the Model Context Protocol. Needs the extra `mcp`."""
+"""Runs as tools for assistants that must cite law, by the Model Context Protocol. Needs the extra `mcp`."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Annotated, Any
 
 from statgraph._version import __version__
 from statgraph.encoders.article_text import PATH_SEPARATOR
-from statgraph.errors import StatgraphError, UsageError, on_command_line
+from statgraph.errors import StatgraphError, UsageError, on_command_line, unknown_name
 from statgraph.extras import missing
 from statgraph.law.allowed_rows import placed_rows
 from statgraph.law.query import COUNT, DAY, LIMITS, PATH, TEXTS, Query
@@ -32,7 +32,7 @@ except ImportError:
 MAX_HITS = 50
 MAX_TEXTS = 20
 MAX_LISTED = 50
-_INSTRUCTIONS = """Statutes of {corpus} ({articles:,} articles, language {language}). Find articles with search_law,
+_INSTRUCTIONS = """Statutes of {laws}. Find articles with search_law,
 read each with get_article before you rely on it, and cite its title. A hit may be relevant without being the answer."""
 
 Codes = Annotated[list[str], Field(description="Whole titles of codes, as the first heading of a path has them.")]
@@ -237,28 +237,40 @@ _LIMIT_KINDS = {
 }
 
 
-def create_mcp_server(run: LoadedRun) -> MCPServer:
-    """Return the server of a run's tools; `run("stdio")` of it serves them on standard input and output."""
-    tools = LawTools(run)
-    made = [_tool(tool) for tool in (tools.search_law, tools.get_article, tools.neighbours, tools.law_on_date)]
-    instructions = _INSTRUCTIONS.format(corpus=run.corpus, articles=len(run), language=run.language)
+def create_mcp_server(laws: Mapping[str, LoadedRun]) -> MCPServer:
+    """Return the server of tools that answer from the runs of one law or several, by the names that the tools' argument
+    `law` then takes; `run("stdio")` of it serves them on standard input and output."""
+    tools = {name: LawTools(run) for name, run in laws.items()}
+    made = [_tool(name, tools) for name in ("search_law", "get_article", "neighbours", "law_on_date")]
+    described = "; ".join(f"{name} ({len(run):,} articles, language {run.language})" for name, run in laws.items())
+    instructions = _INSTRUCTIONS.format(laws=described)
     return MCPServer("statgraph", instructions=instructions, version=__version__, log_level="WARNING", tools=made)
 
 
-def _tool(method: Callable[..., BaseModel]) -> Tool:
-    """Return a method as a tool that refuses unknown arguments, and whose refusals reach the assistant with their
-    remedy."""
+def _tool(name: str, laws: Mapping[str, LawTools]) -> Tool:
+    """Return a method of the laws' tools as a tool that refuses unknown arguments, and whose refusals reach the
+    assistant with their remedy; where there are several laws it takes the one to ask."""
+    first, *others = laws
 
-    def answer(**named: object) -> BaseModel:
+    def answer(law: str = first, **named: object) -> BaseModel:
         try:
-            return method(**named)
+            if law not in laws:
+                raise unknown_name("law", law, laws)
+            found: BaseModel = getattr(laws[law], name)(**named)
+            return found
         except StatgraphError as error:
             raise ToolError(on_command_line(error)) from None
 
-    answer.__signature__ = _with_limits(inspect.signature(method, eval_str=True))  # type: ignore[attr-defined]
+    method = getattr(laws[first], name)
+    signature = _with_limits(inspect.signature(method, eval_str=True))
+    if others:
+        kind = Annotated[str, Field(description="Which law.", json_schema_extra={"enum": list(laws)})]
+        chosen = inspect.Parameter("law", inspect.Parameter.KEYWORD_ONLY, annotation=kind)
+        signature = signature.replace(parameters=[*signature.parameters.values(), chosen])
+    answer.__signature__ = signature  # type: ignore[attr-defined]
     tool = Tool.from_function(
         answer,
-        name=method.__name__,
+        name=name,
         description=" ".join((method.__doc__ or "").split()),
         annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
     )

@@ -25,12 +25,13 @@ _EARLIEST = datetime.min.replace(tzinfo=UTC)
 @dataclass(frozen=True, slots=True)
 class Mark:
     """A reader's judgement of whether an article answers a question, None where an earlier one is taken back; `time`
-    orders contradicting marks."""
+    orders contradicting marks, and `law` is the name of the corpus where a service has several, else blank."""
 
     question: str
     article_id: str
     right: bool | None
     time: datetime = _EARLIEST
+    law: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class FeedbackSummary:
         held_out: of the rest, those on dev or test questions, which must not be trained on.
         labels: new labels, one for each remaining mark.
         questions: new questions among them.
+        other_laws: marks on other laws of the same service.
     """
 
     marks: int
@@ -56,11 +58,13 @@ class FeedbackSummary:
     held_out: int
     labels: int
     questions: int
+    other_laws: int = 0
 
     @property
     def left_out(self) -> dict[str, int]:
         """Return how many marks became no label, by the reason in words."""
         return {
+            "on other laws": self.other_laws,
             "overruled by a later one": self.overruled,
             "taken back": self.taken_back,
             "wrong": self.wrong,
@@ -69,12 +73,14 @@ class FeedbackSummary:
         }
 
 
-def read_marks(path: Path, article_ids: Mapping[str, object]) -> list[Mark]:
+def read_marks(path: Path, article_ids: Mapping[str, object], law: str = "") -> list[Mark]:
     """Return the marks in a JSONL file, earliest first; those without a time come first.
 
     Args:
-        path: one object a line: `question`, `article_id`, `right`, and `time` (ISO 8601) where it is known.
+        path: one object a line: `question`, `article_id`, `right`, and `time` (ISO 8601) and `law` where they are
+            known.
         article_ids: the articles that a mark may name.
+        law: the name of their corpus; a mark on another may name any.
 
     Raises:
         CorpusError: if the file is missing or faulty, or names an article that is not there; every problem is listed.
@@ -87,7 +93,7 @@ def read_marks(path: Path, article_ids: Mapping[str, object]) -> list[Mark]:
     for place, record in json_lines(draft, path, path.name):
         problems_before = draft.problem_count
         mark = _mark(draft, place, record)
-        if mark.article_id and mark.article_id not in article_ids:
+        if mark.article_id and mark.article_id not in article_ids and mark.law in ("", law):
             draft.add_problem(
                 place, f"article '{mark.article_id}' is not in the corpus; name its corpus, or remove the line"
             )
@@ -100,12 +106,14 @@ def read_marks(path: Path, article_ids: Mapping[str, object]) -> list[Mark]:
 def with_feedback(corpus: Corpus, marks: Iterable[Mark]) -> tuple[Corpus, FeedbackSummary]:
     """Return the corpus with the articles marked right as training labels, and what became of the marks.
 
-    Questions are equal if their texts are, ignoring case and spaces. Of contradicting marks the last counts. Dev and
-    test questions of any set get no labels: training on them would leak their answers. Labels are of the main set.
+    Marks on other laws are left out. Questions are equal if their texts are, ignoring case and spaces. Of contradicting
+    marks the last counts. Dev and test questions of any set get no labels: training on them would leak their answers.
+    Labels are of the main set.
     """
     marks = list(marks)
+    own = [mark for mark in marks if mark.law in ("", corpus.name)]
     latest: dict[tuple[str, str], Mark] = {}
-    for mark in marks:
+    for mark in own:
         latest[comparable_question(mark.question), mark.article_id] = mark
     known_questions = {  # of equal ones, one that is held out where there is any
         comparable_question(question.text): question
@@ -144,13 +152,14 @@ def with_feedback(corpus: Corpus, marks: Iterable[Mark]) -> tuple[Corpus, Feedba
     ]
     summary = FeedbackSummary(
         marks=len(marks),
-        overruled=len(marks) - len(latest),
+        overruled=len(own) - len(latest),
         taken_back=sum(mark.right is None for mark in latest.values()),
         wrong=sum(mark.right is False for mark in latest.values()),
         known=known,
         held_out=held_out,
         labels=sum(map(len, added.values())),
         questions=len(new),
+        other_laws=len(marks) - len(own),
     )
     return replace(corpus, questions=(*questions, *new)), summary
 
@@ -172,7 +181,7 @@ def add_feedback(
     """
     checked_corpus(corpus)
     with held_for_writing(Path(out), replace=force):
-        after, summary = with_feedback(corpus, read_marks(Path(marks), corpus.article_rows))
+        after, summary = with_feedback(corpus, read_marks(Path(marks), corpus.article_rows, corpus.name))
         after = replace(after, name=name or after.name)
         write_corpus(after, Path(out))
     return after, summary
@@ -190,7 +199,7 @@ def _mark(draft: Draft, place: str, record: Mapping[str, object]) -> Mark:
         kind = json_type(right) if "right" in record else "missing"
         draft.add_problem(place, f"'right' is {kind}; give true, false, or null to take an earlier mark back")
         right = False
-    return Mark(question, article_id, right, _time(draft, place, record))
+    return Mark(question, article_id, right, _time(draft, place, record), string_field(draft, place, record, "law"))
 
 
 def _time(draft: Draft, place: str, record: Mapping[str, object]) -> datetime:

@@ -14,10 +14,11 @@ from statgraph.service.loaded_run import LoadedRun, Node, heading_id_of
 from statgraph.service.schemas import MAX_SHOWN
 
 
-def about(loaded_run: LoadedRun, *, as_of: str, takes_feedback: bool, explains: bool) -> schemas.About:
+def about(loaded_run: LoadedRun, *, laws: list[str], as_of: str, takes_feedback: bool, explains: bool) -> schemas.About:
     """Return what the service answers from, counted as the law of a day."""
     tree, in_force = loaded_run.tree, loaded_run.in_force_below(as_of)
     return schemas.About(
+        laws=laws,
         name=loaded_run.name,
         corpus=loaded_run.corpus,
         language=loaded_run.language,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 from pathlib import Path
@@ -19,10 +19,10 @@ from starlette.exceptions import HTTPException
 from statgraph._version import __version__
 from statgraph.errors import EngineError, UsageError, on_command_line
 from statgraph.service.config import PageConfig
+from statgraph.service.laws import ServedLaw
 from statgraph.service.middleware import Gate, RequestLog, SecurityHeaders
 from statgraph.service.problems import ProblemError, add_problem_schema, invalid_field, problem_response
 from statgraph.service.routes import router
-from statgraph.service.state import ServiceState
 
 PAGE = Path(__file__).parent / "page"
 _DETAILS = {
@@ -37,20 +37,24 @@ async def _nothing() -> None:
 
 
 def create_app(
-    state: ServiceState, load: Callable[[], Coroutine[Any, Any, None]] = _nothing, *, loopback: bool = False
+    laws: Sequence[ServedLaw], load: Callable[[], Coroutine[Any, Any, None]] = _nothing, *, loopback: bool = False
 ) -> FastAPI:
-    """Return the application; it answers 503 until a run is opened.
+    """Return the application; it answers 503 on a law until its run is opened.
 
-    `load` opens the run, and others after it: it is called when the application starts, which does not wait for it, and
-    cancelled when it ends. With `loopback`, only this machine reaches it; a token lets others in by a proxy.
+    Args:
+        laws: of one configuration, with the same metrics; the first is that of requests that name none.
+        load: opens the runs, and others after them: it is called when the application starts, which does not wait for
+            it, and cancelled when it ends.
+        loopback: whether only this machine reaches it; a token lets others in by a proxy.
     """
-    config = state.config
+    config, metrics = laws[0].config, laws[0].metrics
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         loading = asyncio.create_task(load())
         yield
-        state.close()
+        for law in laws:
+            law.close()
         loading.cancel()
         with suppress(asyncio.CancelledError):
             await loading
@@ -64,7 +68,7 @@ def create_app(
         docs_url=None,
         redoc_url=None,
     )
-    app.state.service = state
+    app.state.laws, app.state.metrics = {law.name: law for law in laws}, metrics
     app.include_router(router)
     _add_page(app, config.page)
     _add_problem_handlers(app, config.retry_after_s)
@@ -76,7 +80,7 @@ def create_app(
         max_bytes=config.max_body,
         timeout_s=config.timeout_s,
     )
-    app.add_middleware(RequestLog, metrics=state.metrics, log_questions=config.log_questions)
+    app.add_middleware(RequestLog, metrics=metrics, log_questions=config.log_questions)
     app.add_middleware(SecurityHeaders)
     made = app.openapi
     app.openapi = lambda: add_problem_schema(made())  # type: ignore[method-assign]  # as FastAPI's guide does

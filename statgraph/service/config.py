@@ -86,22 +86,20 @@ class ServiceConfig:
     Attributes:
         token: what a client must send as `Authorization: Bearer TOKEN`, less blanks and line ends around it; None lets
             everyone in.
-        feedback: the JSONL file that feedback is appended to; None takes none.
-        editable: whether clients may add articles to the run and remove them; needs a token.
+        editable: whether clients may add articles to the runs and remove them; needs a token.
         log_questions: whether the log holds the text of the questions.
         rewriter: what puts each question in the law's words as well; None searches its own words only.
         timeout_s: how long a question may take, waiting included.
         most_waiting: how many questions may wait for their search before others get 503.
         max_body: bytes of a request's body.
-        max_feedback: bytes that the feedback file may grow to.
+        max_feedback: bytes that a feedback file may grow to.
         page: what the page calls itself.
-        engine: that has the run's vectors; None for the run's own index.
-        reader: a cross-encoder in place of the run's, as in `Retriever.load`.
+        engine: that has the runs' vectors; None for their own indexes.
+        reader: a cross-encoder in place of the runs', as in `Retriever.load`.
         retry_after_s: seconds after which a client that got 503 may retry.
     """
 
     token: str | None = None
-    feedback: Path | None = None
     editable: bool = False
     log_questions: bool = False
     rewriter: Rewriter | None = None

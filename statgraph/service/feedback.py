@@ -19,9 +19,17 @@ class FeedbackFullError(Exception):
 
 
 def append_mark(
-    path: Path, *, question: str, article_id: str, right: bool | None, comment: str | None, max_bytes: int
+    path: Path,
+    *,
+    question: str,
+    article_id: str,
+    right: bool | None,
+    comment: str | None,
+    max_bytes: int,
+    law: str | None = None,
 ) -> None:
-    """Append a mark with the time to a JSONL file, made with the first, and return once it is on disk.
+    """Append a mark with the time, and the name of the law's corpus if it is given, to a JSONL file, made with the
+    first, and return once it is on disk.
 
     Raises:
         FeedbackFullError: if the file would exceed its maximum size.
@@ -33,6 +41,8 @@ def append_mark(
         "article_id": article_id,
         "right": right,
     }
+    if law is not None:
+        mark["law"] = law
     if comment:
         mark["comment"] = comment
     line = json.dumps(mark, ensure_ascii=False).encode("utf-8") + b"\n"

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,7 @@ from unicodedata import is_normalized
 
 import numpy as np
 
-from statgraph.errors import UsageError
+from statgraph.errors import UsageError, option
 from statgraph.graph.gnn.graph_inputs import read_graph_inputs
 from statgraph.graph.relations import ARTICLE, CITES, CONTAINS_ARTICLE, CONTAINS_HEADING, HEADING, QUESTION
 from statgraph.law.citations.references import REFERS_TO, ReferenceFinder, ragged_row
@@ -41,6 +41,24 @@ Edge = tuple[Node, Node, str]  # (source, target, relation)
 def heading_id_of(path: Sequence[str]) -> str:
     """Return the id of a heading in addresses: 12 hex digits of the SHA-256 of its path."""
     return hashlib.sha256(_SEPARATOR.join(path).encode("utf-8")).hexdigest()[:HEADING_ID_LENGTH]
+
+
+def law_names(runs: Iterable[Path]) -> list[str]:
+    """Return what to call the law of each run: its corpus, or its folder where a run before it is called so.
+
+    Raises:
+        RunError: if a folder is not a finished run.
+        UsageError: if that leaves two of the same name.
+    """
+    names: list[str] = []
+    for run in runs:
+        name = RunFolder.read(run).corpus.name
+        if name in names:
+            name = run.absolute().name
+        if name in names:
+            raise UsageError(f"{option('run')} {run}: another law is called '{name}' already; rename this folder")
+        names.append(name)
+    return names
 
 
 @dataclass(frozen=True)

@@ -150,7 +150,8 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return replay
 
 
-QUESTION = "question"  # the key in a request's state under which its route leaves the question
+LAW = "law"  # the key in a request's state under which its route leaves the name of the law
+QUESTION = "question"  # and the question
 WARNING = "warning"  # and what went wrong without keeping it from an answer
 UNKNOWN_ROUTE = "other"
 _METHODS = ("GET", "POST", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -166,31 +167,31 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
         self.requests = Counter(
-            "statgraph_requests", "Requests answered.", ["method", "route", "status"], registry=registry
+            "statgraph_requests", "Requests answered.", ["method", "route", "status", LAW], registry=registry
         )
         self.seconds = Histogram(
             "statgraph_request_seconds",
             "Seconds from a request to the end of its answer.",
-            ["route"],
+            ["route", LAW],
             buckets=_SECONDS,
             registry=registry,
         )
-        self.waiting = Gauge("statgraph_questions_waiting", "Questions that wait.", registry=registry)
-        self.ready = Gauge("statgraph_ready", "1 once the run is loaded.", registry=registry)
+        self.waiting = Gauge("statgraph_questions_waiting", "Questions that wait.", [LAW], registry=registry)
+        self.ready = Gauge("statgraph_ready", "1 once the run is loaded.", [LAW], registry=registry)
         self.batches = Histogram(
-            "statgraph_batch_questions", "Questions searched together.", buckets=_QUESTIONS, registry=registry
+            "statgraph_batch_questions", "Questions searched together.", [LAW], buckets=_QUESTIONS, registry=registry
         )
 
 
 class RequestLog:
-    """Logs and counts each request: method, path, status, milliseconds, bytes. The query string is left out, for the
-    page's holds the question; `log_questions` puts it into a search's line.
+    """Logs and counts each request: method, path, status, milliseconds, bytes, and its law. The query string is left
+    out, for the page's holds the question; `log_questions` puts it into a search's line.
     """
 
     def __init__(self, app: ASGIApp, *, metrics: Metrics, log_questions: bool):
         self._app = app
         self._metrics = metrics
-        self._left_by_routes = (QUESTION, WARNING) if log_questions else (WARNING,)
+        self._left_by_routes = (LAW, QUESTION, WARNING) if log_questions else (LAW, WARNING)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -222,8 +223,9 @@ class RequestLog:
             method = scope["method"] if scope["method"] in _METHODS else "other"
             # With names in place of ids: each article would be a figure of its own.
             route = getattr(scope.get("route"), "path", UNKNOWN_ROUTE)
-            self._metrics.requests.labels(method, route, str(status)).inc()
-            self._metrics.seconds.labels(route).observe(seconds)
+            law = state.get(LAW, "")
+            self._metrics.requests.labels(method, route, str(status), law).inc()
+            self._metrics.seconds.labels(route, law).observe(seconds)
 
 
 class JsonLines(logging.Formatter):

@@ -22,6 +22,9 @@ MAX_ID = 500
 
 DateText = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$", json_schema_extra={"format": "date"})]
 Day = Annotated[DateText, AfterValidator(lambda day: date.fromisoformat(day).isoformat())]  # of the calendar
+LawName = Annotated[
+    str | None, Field(max_length=MAX_ID, description="Which law: /api/about lists them; default: the first.")
+]
 QuestionText = Annotated[str, Field(min_length=1, max_length=MAX_QUESTION)]
 
 
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
 
     class SearchRequest(_Asked):
         question: str
+        law: str | None
         explain: bool
 else:
     SearchRequest = create_model(
@@ -57,6 +61,7 @@ else:
         __base__=_Asked,
         __doc__="A question, and which articles to search.",
         question=(QuestionText, Field(examples=["Who gets the deposit back?"])),
+        law=(LawName, None),
         **dict(_limit_fields()),
         explain=(bool, Field(False, description="Whether to explain why each hit was found, if the run can.")),
     )
@@ -67,6 +72,7 @@ class FeedbackRequest(_Asked):
 
     question: QuestionText
     article_id: str = Field(min_length=1)
+    law: LawName = None
     right: bool | None = Field(description="null takes an earlier mark back.")
     comment: str | None = Field(None, max_length=MAX_COMMENT)
 
@@ -109,6 +115,7 @@ class CodeSummary(HeadingLink):
 class About(BaseModel):
     """What the service answers from."""
 
+    laws: list[str] = Field(description="The names that `law` takes, the default first.")
     name: str
     corpus: str
     language: str

@@ -1,4 +1,4 @@
-"""The service as a process: its socket, loading the run while it listens, and shutdown on a signal."""
+"""The service as a process: its socket, loading the runs while it listens, and shutdown on a signal."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import errno
 import logging
 import signal
 import socket
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,11 @@ from statgraph.errors import RunError, StatgraphError, UsageError, described, on
 from statgraph.formats.download import is_loopback
 from statgraph.runs import parts
 from statgraph.runs.folders import served_run
-from statgraph.runs.run import RunFolder
 from statgraph.service.app import create_app
 from statgraph.service.config import TOKEN_VARIABLE, ServiceConfig
-from statgraph.service.loaded_run import LoadedRun
-from statgraph.service.middleware import log_as_json_lines
-from statgraph.service.state import ServiceState
+from statgraph.service.laws import ServedLaw
+from statgraph.service.loaded_run import LoadedRun, law_names
+from statgraph.service.middleware import Metrics, log_as_json_lines
 
 _LOG = logging.getLogger("uvicorn.error")
 _BACKLOG = 256
@@ -33,7 +33,7 @@ _GRACE_S = 5  # beyond what a question may take
 
 
 def serve(
-    run: Path,
+    runs: Mapping[Path, Path | None],
     config: ServiceConfig,
     *,
     host: str,
@@ -42,62 +42,77 @@ def serve(
     announce: Callable[[str], None],
     precision: str = "float32",
 ) -> None:
-    """Serve a run until SIGTERM or Ctrl-C; requests in progress are answered first. The folder is read again once an
-    update has changed it, and on SIGHUP: new requests are then answered from what it holds; if it cannot be loaded,
-    from what was loaded before.
+    """Serve runs, each as a law, until SIGTERM or Ctrl-C; requests in progress are answered first. A run's folder is
+    read again once an update has changed it, and each on SIGHUP: new requests are then answered from what it holds; if
+    it cannot be loaded, from what was loaded before. A law keeps its name.
 
-    A port of 0 is any that is free; `announce` is called with the service's address once it answers.
+    Args:
+        runs: the folders, each with the file that its readers' marks are appended to, None for none; the first is the
+            law of requests that name none.
+        config: how the service behaves.
+        host: the address to listen on.
+        port: 0 for any that is free.
+        device: auto, cpu or cuda.
+        announce: called with the service's address once it answers, and with warnings.
+        precision: what a transformer's layers compute in.
 
     Raises:
-        RunError: if the run cannot be loaded, or the port is taken.
-        UsageError: if the host, the device or the precision is unknown or not available.
+        RunError: if a run cannot be loaded, or the port is taken.
+        UsageError: if the host, the device or the precision is unknown or not available, or two laws have one name.
     """
-    RunFolder.read(run)
-    state, fault, opened, opening = ServiceState(config), None, None, asyncio.Lock()
+    metrics, opening, fault = Metrics(), asyncio.Lock(), None
+    laws = {
+        run: ServedLaw(name, config, metrics, feedback)
+        for name, (run, feedback) in zip(law_names(runs), runs.items(), strict=True)
+    }
+    opened: dict[Path, tuple[int, int] | None] = {}
 
-    async def open_run() -> None:
-        nonlocal opened
+    async def open_run(run: Path) -> None:
         how = {"device": device, "precision": precision, "engine": config.engine, "reader": config.reader}
         async with opening:
-            opened = _version(run)
-            state.open(await asyncio.to_thread(LoadedRun, run, **how))
+            opened[run] = _version(run)
+            laws[run].open(await asyncio.to_thread(LoadedRun, run, **how))
 
     async def load() -> None:
         nonlocal fault
         asked = asyncio.Event()
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, asked.set)
         try:
-            await open_run()
+            for run in runs:
+                await open_run(run)
         except Exception as error:
             fault, server.should_exit = error, True
             return
         if not server.should_exit:
-            announce(f"Serving {run} at {address}")
+            announce(f"Serving {', '.join(map(str, runs))} at {address}")
         while True:
             with suppress(TimeoutError):
                 await asyncio.wait_for(asked.wait(), _LOOK_EVERY_S)
             # An engine's vectors are written after the run, and only a signal says when.
-            is_changed = config.engine is None and _version(run) not in (None, opened)
-            if not (asked.is_set() or is_changed):
-                continue
+            changed = [run for run in runs if config.engine is None and _version(run) not in (None, opened[run])]
+            reread = list(runs) if asked.is_set() else changed
             asked.clear()
-            try:
-                await open_run()
-            except Exception as error:
-                reason = on_command_line(error if isinstance(error, StatgraphError) else described(error))
-                _LOG.error("%s; the run that was loaded before is served", reason)
-            else:
-                announce(f"Serving {run} as it is now")
+            for run in reread:
+                try:
+                    await open_run(run)
+                except Exception as error:
+                    reason = on_command_line(error if isinstance(error, StatgraphError) else described(error))
+                    _LOG.error("%s; the run that was loaded before is served", reason)
+                else:
+                    announce(f"Serving {run} as it is now")
 
-    state.reopen = open_run
-    with served_run(run), bound_socket(host, port, config.timeout_s) as listener:
+    with ExitStack() as stack:
+        for run, law in laws.items():
+            law.reopen = partial(open_run, run)
+            stack.enter_context(served_run(run))
+        listener = stack.enter_context(bound_socket(host, port, config.timeout_s))
         if config.token is None and not is_loopback(host):
             announce(
                 f"Warning: {host} can be reached from other machines, and whoever reaches it may search and send "
                 f"feedback; set {TOKEN_VARIABLE} to require a token"
             )
         address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
-        server = _server(create_app(state, load, loopback=is_loopback(host)), config)
+        server = _server(create_app(list(laws.values()), load, loopback=is_loopback(host)), config)
         _run_until_signalled(server, listener)
     if fault is not None:
         raise fault

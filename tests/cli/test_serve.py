@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from statgraph import serve
 from statgraph.cli.main import cli
 from statgraph.config import RunConfig
+from statgraph.errors import UsageError
 from statgraph.law.catalogue import sample_folder
 from statgraph.law.store import read_corpus
 from statgraph.service.config import PageConfig
@@ -104,6 +106,26 @@ def test_a_change_is_served_at_once_by_http_and_by_a_command(run_here, bm25_run,
             it.kill()
 
 
+def test_each_of_several_laws_is_read_again_when_it_changes(run_here, bm25_run, tmp_path):
+    other = shutil.copytree(bm25_run, tmp_path / "other")
+    command = [sys.executable, str(REPO / "cli.py"), "serve", "--run", bm25_run, "--run", other, "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as it:
+        try:
+            line = it.stdout.readline()
+            assert line.startswith(f"Serving {bm25_run}, {other} at http://127.0.0.1:")
+            connection = http.client.HTTPConnection("127.0.0.1", int(line.rsplit(":", 1)[1]), timeout=WAIT_S)
+            assert run_here("remove", "dogs1", "--run", other).returncode == 0
+            assert it.stdout.readline() == f"Serving {other} as it is now\n"
+            assert _status(connection, "GET", "/api/articles/dogs1?law=other") == 404
+            assert _status(connection, "GET", "/api/articles/dogs1?law=town") == 200
+            mark = json.dumps({"question": "May I?", "article_id": "dogs2", "right": True, "law": "other"})
+            assert _status(connection, "POST", "/api/feedback", mark, {"Content-Type": "application/json"}) == 201
+            assert json.loads((other / "feedback.jsonl").read_text())["law"] == "town"
+            assert run_here("runs", "remove", other, "--yes").returncode == 1
+        finally:
+            it.kill()
+
+
 def test_who_may_edit_needs_a_token_and_the_runs_own_vectors(refused, bm25_run, monkeypatch):
     monkeypatch.delenv("STATGRAPH_TOKEN", raising=False)
     assert refused("serve", "--run", bm25_run, "--editable", code=2).startswith("--editable: needs a token;")
@@ -148,18 +170,26 @@ def test_marks_that_cannot_be_kept_are_refused_before_the_run_is_loaded(refused,
 
 def test_marks_can_be_switched_off_and_are_not_kept_in_the_hubs_cache(bm25_run, monkeypatch, tmp_path):
     served = []
-    monkeypatch.setattr("statgraph.service.server.serve", lambda run, config, **options: served.append(config.feedback))
+    monkeypatch.setattr("statgraph.service.server.serve", lambda runs, *_, **__: served.extend(runs.values()))
     for options in ([], ["--no-feedback"]):
         CliRunner().invoke(cli, ["serve", "--run", str(bm25_run), *options], catch_exceptions=False)
     monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(bm25_run))
     for options in ([], ["--feedback", str(tmp_path / "marks.jsonl")]):
         CliRunner().invoke(cli, ["serve", "--run", "hf://court/law", *options], catch_exceptions=False)
     assert served == [bm25_run / "feedback.jsonl", None, None, tmp_path / "marks.jsonl"]
+    served.clear()
+    for options in ([], ["--feedback", str(tmp_path / "marks.jsonl")]):
+        runs = ["--run", str(bm25_run), "--run", str(bm25_run.parent / "other")]
+        CliRunner().invoke(cli, ["serve", *runs, *options], catch_exceptions=False)
+    assert served[:2] == [run / "feedback.jsonl" for run in (bm25_run, bm25_run.parent / "other")]
+    assert served[2:] == [tmp_path / "marks.jsonl"] * 2
+    with pytest.raises(UsageError, match=r"^run: none is given; name a run, or its folder$"):
+        serve([])
 
 
 def test_the_page_gets_its_name_logo_contact_and_language(bm25_run, monkeypatch, tmp_path):
     pages = []
-    monkeypatch.setattr("statgraph.service.server.serve", lambda run, config, **options: pages.append(config.page))
+    monkeypatch.setattr("statgraph.service.server.serve", lambda runs, config, **options: pages.append(config.page))
     (tmp_path / "arms.svg").write_text("<svg/>")
     named = ["--name", "Town law", "--logo", str(tmp_path / "arms.svg"), "--contact", "a@b.example", "--language", "de"]
     for options in ([], named):

@@ -3,6 +3,7 @@
 import asyncio
 import importlib
 import sys
+from functools import partial
 
 import pytest
 
@@ -33,17 +34,19 @@ def ask(write_run, tmp_path_factory):
     )
     corpus = Corpus("rent", "en", "CC0", "written for the tests", articles, questions=())
     config = RunConfig(system="bm25", retriever="bm25")
-    server = create_mcp_server(LoadedRun(write_run(tmp_path_factory.mktemp("mcp") / "run", corpus, config)))
+    run = LoadedRun(write_run(tmp_path_factory.mktemp("mcp") / "run", corpus, config))
+    return partial(answer_of, create_mcp_server({"rent": run}))
 
-    def call(tool, **arguments):
-        async def answer():
-            async with Client(server) as client:
-                return await client.call_tool(tool, arguments)
 
-        result = asyncio.run(answer())
-        return (None, result.content[0].text) if result.is_error else (result.structured_content, None)
+def answer_of(server, tool, **arguments):
+    """Return (structured content, None) of a call, or (None, what was wrong)."""
 
-    return call
+    async def answer():
+        async with Client(server) as client:
+            return await client.call_tool(tool, arguments)
+
+    result = asyncio.run(answer())
+    return (None, result.content[0].text) if result.is_error else (result.structured_content, None)
 
 
 def ids(records):
@@ -149,6 +152,18 @@ def test_what_is_wrong_is_told_with_its_remedy(ask, tool, arguments, said):
     found, wrong = ask(tool, **arguments)
     assert found is None
     assert said in wrong
+
+
+def test_of_several_laws_each_call_names_one(train_town, write_run, tmp_path):
+    corpus = Corpus("bell", "en", "CC0", "tests", (Article("B1", "Art. 1", "Bells ring.", ("Bell Code",), 1),), ())
+    bell = LoadedRun(write_run(tmp_path / "bell", corpus, RunConfig(system="bm25", retriever="bm25")))
+    server = create_mcp_server({"town": LoadedRun(train_town("bm25"), device="cpu"), "bell": bell})
+    assert server.instructions.startswith("Statutes of town (16 articles, language en); bell (1 articles, language en)")
+    found, _ = answer_of(server, "search_law", question="When do bells ring?", law="bell")
+    assert ids(found["articles"]) == ["B1"]
+    assert answer_of(server, "get_article", article_id="dogs1", law="town")[0]["article_id"] == "dogs1"
+    for named, said in (({}, "law\n  Field required"), ({"law": "moon"}, "unknown law 'moon'; choose from town, bell")):
+        assert said in answer_of(server, "get_article", article_id="B1", **named)[1]
 
 
 def test_a_missing_extra_is_one_line(monkeypatch):

@@ -64,6 +64,17 @@ def test_a_label_comes_once_where_two_questions_are_equal():
     assert [question.article_ids for question in after.questions] == [("A1",), ("A2", "A1")]
 
 
+def test_marks_on_another_law_of_the_service_are_left_out(corpus, marks_file):
+    lines = [
+        {"question": "Why?", "article_id": article, "right": True, **law}
+        for article, law in (("A1", {}), ("A3", {"law": "c"}), ("B7", {"law": "other"}))
+    ]
+    marks = read_marks(marks_file(*lines), corpus.article_rows, "c")
+    after, summary = with_feedback(corpus, marks)
+    assert after.questions[-1].article_ids == ("A1", "A3")
+    assert (summary.labels, summary.left_out["on other laws"]) == (2, 1)
+
+
 YES, NO, BACK = (Mark("Why?", "A1", right) for right in (True, False, None))
 
 

@@ -100,14 +100,16 @@ def make_client(loaded_run, tmp_path_factory: pytest.TempPathFactory) -> Callabl
 
     from statgraph.service.app import create_app
     from statgraph.service.config import ServiceConfig
-    from statgraph.service.state import ServiceState
+    from statgraph.service.laws import ServedLaw
+    from statgraph.service.middleware import Metrics
 
-    def make(*, loaded: bool = True, **settings) -> TestClient:
-        settings = {"feedback": tmp_path_factory.mktemp("marks") / "feedback.jsonl", **settings}
-        state = ServiceState(ServiceConfig(**settings))
+    marks = tmp_path_factory.mktemp("marks") / "feedback.jsonl"
+
+    def make(*, loaded: bool = True, feedback: Path | None = marks, **settings) -> TestClient:
+        law = ServedLaw("village", ServiceConfig(**settings), Metrics(), feedback)
         if loaded:
-            state.open(loaded_run)
-        return TestClient(create_app(state), raise_server_exceptions=False)
+            law.open(loaded_run)
+        return TestClient(create_app([law]), raise_server_exceptions=False)
 
     return make
 

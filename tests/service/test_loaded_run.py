@@ -11,7 +11,7 @@ from statgraph.law.records import Article, Corpus, Question
 from statgraph.retrieval.search import explaining
 from statgraph.retrieval.search.explaining import Explainer
 from statgraph.runs.article_store import ArticleStore, write_article_store
-from statgraph.service.loaded_run import ArticleGraph, LoadedRun, heading_id_of
+from statgraph.service.loaded_run import ArticleGraph, LoadedRun, heading_id_of, law_names
 
 LEASES_PATH, WAGES_PATH = ("Housing Code", "Book I. Leases"), ("Work Code", "Book I. Leases")
 H1, H2, H3, W5, W6 = ((ARTICLE, row) for row in range(5))
@@ -121,3 +121,13 @@ def test_articles_that_are_not_there_are_passed_over(loaded_run):
     questions = [Question("q", "?", "train", ("H9", "H1"))]
     edges = ArticleGraph(loaded_run.articles, loaded_run.article_rows, questions).neighbourhood(0, hops=2).edges
     assert [edge for edge in edges if edge[2] == "cites"] == [(Q1, H1, "cites")]
+
+
+def test_a_law_is_called_as_its_corpus_and_another_of_that_name_as_its_folder(village_run, train_town, tmp_path):
+    other, third = tmp_path / "2026-11", tmp_path / "third" / "2026-11"
+    third.parent.mkdir()
+    for link in (other, third):
+        link.symlink_to(village_run)
+    assert law_names([village_run, train_town("bm25"), other]) == ["village", "town", "2026-11"]
+    with pytest.raises(UsageError, match=r"^run .*third/2026-11: another law is called '2026-11' already"):
+        law_names([village_run, other, third])

@@ -9,8 +9,8 @@ from fastapi.testclient import TestClient
 from statgraph.errors import UsageError
 from statgraph.service.app import create_app
 from statgraph.service.config import ServiceConfig
+from statgraph.service.laws import ServedLaw
 from statgraph.service.middleware import Gate, Metrics, RequestLog
-from statgraph.service.state import ServiceState
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +66,9 @@ def loopback(loaded_run):
     """Return a function from a token to a client of a service that only this machine reaches."""
 
     def make(token=None):
-        state = ServiceState(ServiceConfig(token=token))
-        state.open(loaded_run)
-        return TestClient(create_app(state, loopback=True))
+        law = ServedLaw("village", ServiceConfig(token=token), Metrics())
+        law.open(loaded_run)
+        return TestClient(create_app([law], loopback=True))
 
     return make
 
@@ -199,7 +199,7 @@ def test_one_line_a_request_without_the_question(serve, log):
     ]
     assert log[0]["bytes"] == len(answer.content)
     assert log[0]["ms"] > 0
-    assert set(log[0]) == {"time", "method", "path", "status", "ms", "bytes"}
+    assert set(log[0]) == {"time", "method", "path", "status", "ms", "bytes", "law"}
     assert "keeps" not in json.dumps(log)
 
 
@@ -236,6 +236,6 @@ def test_an_unheard_of_method_or_address_is_one_figure(log, method):
     logged = RequestLog(app, metrics=metrics, log_questions=False)
     asyncio.run(logged({"type": "http", "method": method, "path": "/x\n\x1b"}, None, send))
     shown = method if method == "GET" else "other"
-    counted = {"method": shown, "route": "other", "status": "404"}
+    counted = {"method": shown, "route": "other", "status": "404", "law": ""}
     assert metrics.registry.get_sample_value("statgraph_requests_total", counted) == 1
     assert [line["path"] for line in log] == ["/x\n\x1b"]

@@ -16,10 +16,11 @@ from statgraph.retrieval.search.rewriting import Rewriter
 from statgraph.service.answers import excerpt
 from statgraph.service.app import create_app
 from statgraph.service.config import LANGUAGES, ServiceConfig
+from statgraph.service.laws import ServedLaw
 from statgraph.service.loaded_run import LoadedRun, heading_id_of
+from statgraph.service.middleware import Metrics
 from statgraph.service.problems import problem_response
 from statgraph.service.schemas import Passage
-from statgraph.service.state import ServiceState
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 
@@ -56,6 +57,7 @@ def test_an_index_engine_that_is_away_is_told_with_a_time_to_retry(serve, monkey
 
 def test_about(client):
     assert client.get("/api/about").json() == {
+        "laws": ["village"],
         "name": "village-run",
         "corpus": "village",
         "language": "en",
@@ -391,12 +393,12 @@ def test_figures(serve):
     answer = client.get("/metrics")
     assert answer.headers["content-type"].startswith("text/plain; version=")
     lines = answer.text.splitlines()
-    article = 'statgraph_requests_total{method="GET",route="/api/articles/{article_id:path}"'
+    article = 'statgraph_requests_total{law="village",method="GET",route="/api/articles/{article_id:path}"'
     assert f'{article},status="200"}} 1.0' in lines
     assert f'{article},status="404"}} 1.0' in lines
-    assert 'statgraph_request_seconds_count{route="/api/search"} 1.0' in lines
-    assert "statgraph_questions_waiting 0.0" in lines
-    assert "statgraph_ready 1.0" in lines
+    assert 'statgraph_request_seconds_count{law="village",route="/api/search"} 1.0' in lines
+    assert 'statgraph_questions_waiting{law="village"} 0.0' in lines
+    assert 'statgraph_ready{law="village"} 1.0' in lines
 
 
 @pytest.fixture(scope="module")
@@ -405,9 +407,9 @@ def ensemble_client(village, dated_run, tmp_path_factory):
     folder = tmp_path_factory.mktemp("ensemble")
     config = resolve_config("ensemble", ["ensemble.members=none", "ranker.learnt=false"])
     run = train_run(village, config, folder / "run").folder
-    state = ServiceState(ServiceConfig(feedback=folder / "feedback.jsonl"))
-    state.open(LoadedRun(dated_run(run, {"W6": {"valid_to": "2020-12-31"}}), device="cpu"))
-    return TestClient(create_app(state))
+    law = ServedLaw("village", ServiceConfig(), Metrics(), folder / "feedback.jsonl")
+    law.open(LoadedRun(dated_run(run, {"W6": {"valid_to": "2020-12-31"}}), device="cpu"))
+    return TestClient(create_app([law]))
 
 
 def test_an_ensemble_says_what_its_signals_are(ensemble_client):
@@ -447,14 +449,14 @@ BELLS = {"id": "H4", "text": "Bells ring at noon.", "path": ["Housing Code"], "n
 def editable(village_run, tmp_path):
     """Return a client of a service whose run, a copy, can be changed."""
     run = shutil.copytree(village_run, tmp_path / "run")
-    state = ServiceState(ServiceConfig(token="secret", editable=True))
+    law = ServedLaw("village", ServiceConfig(token="secret", editable=True), Metrics())
 
     async def reopen():
-        state.open(LoadedRun(run))
+        law.open(LoadedRun(run))
 
-    state.open(LoadedRun(run))
-    state.reopen = reopen
-    return TestClient(create_app(state), headers={"Authorization": "Bearer secret"})
+    law.open(LoadedRun(run))
+    law.reopen = reopen
+    return TestClient(create_app([law]), headers={"Authorization": "Bearer secret"})
 
 
 def test_an_article_is_added_replaced_and_removed(editable):

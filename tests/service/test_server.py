@@ -41,7 +41,7 @@ def test_a_run_that_cannot_be_loaded_ends_the_service(village_run, linked_run):
     (damaged / ARTICLES).write_text("cut\n")
     told = []
     with pytest.raises(RunError, match="train the run again"):
-        serve(damaged, ServiceConfig(), host="0.0.0.0", port=0, device="cpu", announce=told.append)
+        serve({damaged: None}, ServiceConfig(), host="0.0.0.0", port=0, device="cpu", announce=told.append)
     (warning,) = told
     assert warning.startswith("Warning: 0.0.0.0 can be reached from other machines")
     assert "STATGRAPH_TOKEN" in warning
@@ -56,7 +56,7 @@ def test_a_signal_while_the_run_loads_ends_the_service_without_an_error(loaded_r
     monkeypatch.setattr("statgraph.service.server.LoadedRun", load)
     before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
     announced = []
-    serve(village_run, ServiceConfig(), host="127.0.0.1", port=0, device="cpu", announce=announced.append)
+    serve({village_run: None}, ServiceConfig(), host="127.0.0.1", port=0, device="cpu", announce=announced.append)
     assert announced == []
     assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == before
 

@@ -1,7 +1,7 @@
 """The service: damaged requests, a run that is exchanged, a process that is killed and restarted.
 
 Slow and broken clients, full queues and requests by the OpenAPI document are in tests/service (test_connection.py,
-test_state.py; test_problems.py with STATGRAPH_API_CASES=2000)."""
+test_laws.py; test_problems.py with STATGRAPH_API_CASES=2000)."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ from pathlib import Path
 from statgraph.service.config import ServiceConfig
 from statgraph.service.server import serve
 run, port, marks, timeout_s = sys.argv[1:]
-config = ServiceConfig(feedback=Path(marks), timeout_s=float(timeout_s))
+config = ServiceConfig(timeout_s=float(timeout_s))
 said = lambda line: print(line, flush=True)
-serve(Path(run), config, host="127.0.0.1", port=int(port), device="cpu", announce=said)
+serve({Path(run): Path(marks)}, config, host="127.0.0.1", port=int(port), device="cpu", announce=said)
 """
 
 

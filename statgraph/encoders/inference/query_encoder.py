@@ -11,6 +11,7 @@ from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -32,6 +33,8 @@ _CHAIN = ("Transformer", "Pooling", "Dense")
 _NORMALIZE = "Normalize"
 _UNUSED = "pooler."  # BERT's own, which no encoder uses and which is drawn at random where a model has none
 _NOT_READ = (MODULES,)
+# What reads questions by each transformer that is loaded, so that the runs of a process hold equal ones once.
+_LOADED: WeakValueDictionary[tuple[object, ...], PooledEncoder] = WeakValueDictionary()
 
 
 class QueryEncoder(Protocol):
@@ -77,24 +80,27 @@ def read_query_encoder(folder: Path, *, device: str = "auto", precision: str = "
 def read_query_encoders(
     folders: Sequence[Path], *, device: str = "auto", precision: str = "float32"
 ) -> list[QueryEncoder]:
-    """Return the query encoder of each folder, a transformer's as a map over pooled vectors, which equal ones share.
+    """Return the query encoder of each folder, a transformer's as a map over pooled vectors, which equal ones share: of
+    these folders, and of whatever else this process has read by them.
 
     Raises:
         RunError: if one is missing or damaged; the rest as in `read_query_encoder`.
     """
-    bases: dict[str, PooledEncoder] = {}
     encoders: list[QueryEncoder] = []
     for folder in folders:
         key = _transformer_key(folder)
         if key is None:
             encoders.append(read_query_encoder(folder, device=device, precision=precision))
             continue
-        if key not in bases:
+        frozen = frozen_questions(key, folder, device)
+        has_graph = precision in QUERY_GRAPHS and (folder / QUERY_GRAPHS[precision]).is_file()
+        place = (key, device, precision, has_graph, frozen)
+        base = _LOADED.get(place)
+        if base is None:
             # Whatever reads a transformer has its pooled vectors.
-            reader: Any = frozen_questions(key, folder, device)
-            reader = reader or read_query_encoder(folder, device=device, precision=precision)
-            bases[key] = PooledEncoder(reader)
-        encoders.append(_head(folder, bases[key]))
+            reader: Any = frozen or read_query_encoder(folder, device=device, precision=precision)
+            base = _LOADED[place] = PooledEncoder(reader)
+        encoders.append(_head(folder, base))
     return encoders
 
 

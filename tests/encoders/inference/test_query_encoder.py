@@ -1,7 +1,9 @@
+import gc
 import json
 import shutil
 import subprocess
 import sys
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -154,6 +156,26 @@ def test_encoders_that_read_otherwise_share_nothing(folders, name):
         path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
     first, second = read_query_encoders(folders)
     assert first.base is not second.base
+
+
+def test_equal_transformers_are_held_once_in_a_process_and_as_long_as_any_is_used(folders):
+    (first,) = read_query_encoders(folders[:1], device="cpu")
+    (second,) = read_query_encoders(folders[1:], device="cpu")
+    assert first.base is second.base
+    (other,) = read_query_encoders(folders[1:], device="cpu", precision="bfloat16")
+    assert other.base is not first.base
+    held = weakref.ref(first.base)
+    del first, second
+    gc.collect()
+    assert held() is None
+
+
+def test_a_graph_that_is_written_meanwhile_is_read(folders):
+    pytest.importorskip("onnxruntime")
+    before, _ = read_query_encoders(folders, device="cpu")
+    write_query_graph(folders[0])
+    after, beside = read_query_encoders(folders, device="cpu")
+    assert beside.base is before.base is not after.base
 
 
 def test_a_transformer_alone_is_a_map_too_and_a_static_encoder_is_none(folders, quick_backbone):

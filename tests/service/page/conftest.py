@@ -67,17 +67,20 @@ def sample_loaded_run(chromium: str, sample_run):
 
 
 @contextmanager
-def served(loaded_run, **settings) -> Iterator[Service]:
-    """Yield the service on a free port of loopback, its server in a thread of this process."""
+def served(*loaded_runs, feedback: Path | None = None, **settings) -> Iterator[Service]:
+    """Yield the service of one law or several on a free port of loopback, its server in a thread of this process."""
     import uvicorn
 
     from statgraph.service.app import create_app
     from statgraph.service.config import ServiceConfig
-    from statgraph.service.state import ServiceState
+    from statgraph.service.laws import ServedLaw
+    from statgraph.service.middleware import Metrics
 
-    state = ServiceState(ServiceConfig(**settings))
-    state.open(loaded_run)
-    app = create_app(state)
+    metrics = Metrics()
+    laws = [ServedLaw(loaded_run.corpus, ServiceConfig(**settings), metrics, feedback) for loaded_run in loaded_runs]
+    for law, loaded_run in zip(laws, loaded_runs, strict=True):
+        law.open(loaded_run)
+    app = create_app(laws)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
@@ -109,6 +112,16 @@ def dated_service(sample_run, dated_run, chromium: str) -> Iterator[Service]:
 
     dates = {"H26": {"valid_from": "2016-08-10", "valid_to": "2021-03-01"}, "H27": {"valid_from": "2021-03-01"}}
     with served(LoadedRun(dated_run(sample_run.folder, dates), device="cpu")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def laws_service(sample_loaded_run, train_town, tmp_path_factory) -> Iterator[Service]:
+    """Return the service of two laws: the sample, and the town by BM25."""
+    from statgraph.service.loaded_run import LoadedRun
+
+    marks = tmp_path_factory.mktemp("marks") / "marks.jsonl"
+    with served(sample_loaded_run, LoadedRun(train_town("bm25"), device="cpu"), feedback=marks) as running:
         yield running
 
 

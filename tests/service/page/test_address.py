@@ -69,12 +69,14 @@ def test_a_letter_is_too_long_for_an_address_and_stays_in_the_history(open_page,
 
 
 def test_reading_and_writing_an_address(evaluate):
-    told = {"q": "a b", "codes": ["Code A, B", "C&D"], "heading": "12"}
+    told = {"law": "town", "q": "a b", "codes": ["Code A, B", "C&D"], "heading": "12"}
     told |= {"asOf": "2021-03-01", "limits": {}, "article": "é/1", "lang": "fr", "unknown": []}
     written = evaluate("async told => (await import('/static/js/address.js')).writeAddress(told)", told)
-    assert written == "?q=a+b&code=Code+A%2C+B&code=C%26D&heading=12&as_of=2021-03-01&article=%C3%A9%2F1&lang=fr"
+    assert (
+        written == "?law=town&q=a+b&code=Code+A%2C+B&code=C%26D&heading=12&as_of=2021-03-01&article=%C3%A9%2F1&lang=fr"
+    )
     assert evaluate("async query => (await import('/static/js/address.js')).readAddress(query)", written) == told
-    nothing = {"q": "", "codes": [], "heading": None, "asOf": None, "limits": {}, "article": None}
+    nothing = {"law": None, "q": "", "codes": [], "heading": None, "asOf": None, "limits": {}, "article": None}
     nothing |= {"lang": None, "unknown": []}
     assert evaluate("async query => (await import('/static/js/address.js')).readAddress(query)", "") == nothing
     assert evaluate("async told => (await import('/static/js/address.js')).writeAddress(told)", nothing) == "./"

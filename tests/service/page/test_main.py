@@ -79,3 +79,42 @@ def test_words_that_do_not_end_do_not_widen_the_page(open_page, answers, expect)
 def test_the_reference_lists_every_address(open_page, expect, service):
     operations = sum(len(methods) for methods in service.get("/openapi.json")["paths"].values())
     expect(open_page("/docs").locator(".opblock")).to_have_count(operations)
+
+
+def test_one_law_is_no_choice(open_page, expect):
+    page = open_page()
+    expect(page.locator(".examples li").first).to_be_visible()
+    expect(page.locator("#laws")).to_be_hidden()
+
+
+def test_another_law_is_chosen_kept_in_the_address_and_asked_for_everything(open_page, laws_service, expect):
+    asked = []
+    watch = lambda page: page.on("request", lambda request: asked.append((request.url, request.post_data or "")))  # noqa: E731
+    page = open_page("/?q=dogs&code=Housing+Code", url=laws_service.url, before=watch)
+    expect(page.locator("#corpus")).to_have_text("valmere: 321 articles in force")
+    asked.clear()
+    page.get_by_label("Law", exact=True).select_option("town")
+    expect(page.locator("#corpus")).to_have_text("town: 16 articles in force")
+    assert page.url == f"{laws_service.url}/?law=town&q=dogs"
+    page.locator(".hit-link").first.click()
+    expect(page.locator("#article h2")).to_contain_text("on dogs")
+    expect(page.locator(".node.centre")).to_be_attached()
+    page.locator(".hit").first.get_by_role("button", name="Answers it").click()
+    expect(page.locator(".feedback-told").first).to_contain_text("Thank you")
+    calls = [(url, body) for url, body in asked if "/api/" in url]
+    assert {url.split("/api/")[1].split("/")[0].split("?")[0] for url, _ in calls} == {
+        *("about", "search", "articles", "graph", "headings", "feedback"),
+    }
+    assert [url for url, body in calls if "law=town" not in url and '"law":"town"' not in body] == []
+    page.go_back()
+    page.go_back()
+    expect(page.locator("#corpus")).to_have_text("valmere: 321 articles in force")
+    expect(page.get_by_label("Law", exact=True)).to_have_value("valmere")
+    expect(page.locator(".chip")).to_have_text("Housing Code×")
+
+
+def test_a_link_to_a_law_that_is_not_there_shows_the_first_and_says_so(open_page, laws_service, expect):
+    page = open_page("/?law=moon&q=deposit", url=laws_service.url)
+    expect(page.locator("#link-notice")).to_contain_text("(law=moon)")
+    expect(page.locator(".hit")).to_have_count(10)
+    assert page.url == f"{laws_service.url}/?q=deposit"

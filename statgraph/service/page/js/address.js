@@ -1,12 +1,13 @@
 /**
- * The address holds what is shown (question, filters, day, article, language): a link can be shared, and "back" works.
+ * The address holds what is shown (law, question, filters, day, article, language): a link can be shared, and "back"
+ * works.
  * A letter is too long for one; it stays in the tab's history.
  */
 
 import { el } from "./elements.js";
 
 const MOST_IN_ADDRESS = 2000; // characters of a question
-const PARAMETERS = ["q", "code", "heading", "article", "lang"];
+const PARAMETERS = ["law", "q", "code", "heading", "article", "lang"];
 let limits = []; // the names of those that the service tells of
 const listeners = [];
 
@@ -15,12 +16,13 @@ export function setLimits(names) {
   limits = names;
 }
 
-/** Return {q, codes, heading, asOf, limits, article, lang} of a query string; what is not in it is "", [] or null. `unknown` is
- * what the page does not know, such as an older version's "as_of=always". */
+/** Return {law, q, codes, heading, asOf, limits, article, lang} of a query string; what is not in it is "", [] or null.
+ * `unknown` is what the page does not know, such as an older version's "as_of=always". */
 export function readAddress(query = location.search) {
   const values = new URLSearchParams(query);
   const isKnown = ([name, value]) => (name === "as_of" ? !value || isDay(value) : [...PARAMETERS, ...limits].includes(name));
   return {
+    law: values.get("law") || null,
     q: (values.get("q") ?? history.state?.letter ?? "").trim(),
     codes: values.getAll("code"),
     heading: values.get("heading") || null,
@@ -35,8 +37,9 @@ export function readAddress(query = location.search) {
 const isDay = (value) => /^[1-9]\d{3}-\d\d-\d\d$/.test(value) && new Date(value).toJSON()?.startsWith(value) === true;
 
 /** Return the query string of what is shown, "./" where that is nothing. */
-export function writeAddress({ q, codes, heading, asOf, limits = {}, article, lang }) {
+export function writeAddress({ law, q, codes, heading, asOf, limits = {}, article, lang }) {
   const values = new URLSearchParams();
+  if (law) values.set("law", law);
   if (q && !isLetter(q)) values.set("q", q);
   for (const code of codes) values.append("code", code);
   if (heading) values.set("heading", heading);

@@ -1,5 +1,6 @@
-/** Calls of the service: JSON in, JSON out, and a Problem for everything else. */
+/** Calls of the service about the address's law: JSON in, JSON out, and a Problem for everything else. */
 
+import { readAddress } from "./address.js";
 import { keepToken, keptToken } from "./storage.js";
 import { askForToken } from "./token.js";
 
@@ -17,10 +18,17 @@ export class Problem extends Error {
   }
 }
 
-export const getJson = (path, signal) => call(path, { signal });
+export function getJson(path, signal) {
+  const { law } = readAddress();
+  const named = law ? `${path.includes("?") ? "&" : "?"}law=${encodeURIComponent(law)}` : "";
+  return call(path + named, { signal });
+}
 
-export const postJson = (path, body, signal) =>
-  call(path, { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" }, signal });
+export function postJson(path, body, signal) {
+  const { law } = readAddress();
+  const named = JSON.stringify(law ? { ...body, law } : body);
+  return call(path, { method: "POST", body: named, headers: { "Content-Type": "application/json" }, signal });
+}
 
 async function call(path, request) {
   let response = await send(path, request);

@@ -19,6 +19,8 @@ import { LANGUAGES, chosenLanguage, keepLanguage, say, speak } from "./words.js"
 
 let about = null;
 let countedDay = null; // that the counts of `about` are of
+let { law } = readAddress(); // of the page for good: another law is another page
+let lostLaw = []; // that the address asked for first
 let dropped = []; // what the address asked for and is not there
 
 function show({ first = false } = {}) {
@@ -44,11 +46,12 @@ async function settle(first) {
   const { codes, heading, unknown } = readAddress();
   const missing = codes.filter((code) => !about.codes.some(({ title }) => title === code));
   const lost = heading !== null && (await headingOf(heading).catch(({ status }) => status)) === 404;
-  dropped = [...unknown, ...missing.map((code) => `code=${code}`), ...(lost ? [`heading=${heading}`] : [])];
+  dropped = [...lostLaw, ...unknown, ...missing.map((code) => `code=${code}`), ...(lost ? [`heading=${heading}`] : [])];
   if (dropped.length) {
     const kept = { codes: codes.filter((code) => !missing.includes(code)), heading: lost ? null : heading };
     history.replaceState(history.state, "", writeAddress({ ...readAddress(), ...kept }));
   }
+  lostLaw = [];
   const day = about.dated ? readAddress().asOf : null;
   if (day !== countedDay) {
     // Where this fails, the search fails too, and says so.
@@ -70,14 +73,31 @@ function startLanguages() {
   });
 }
 
+function startLaws() {
+  const box = byId("laws");
+  box.replaceChildren(...about.laws.map((name) => el("option", { value: name }, name)));
+  box.value = law ?? about.laws[0];
+  box.hidden = about.laws.length < 2;
+  box.addEventListener("change", () => go({ law: box.value, codes: [], heading: null, limits: {}, article: null }));
+}
+
 async function start(tries = 0) {
   byId("hits").replaceChildren(loadingNotice());
   try {
     about = await getJson("api/about");
   } catch (problem) {
+    if (problem.status === 422 && law) {
+      const address = new URL(location.href);
+      address.searchParams.delete("law");
+      history.replaceState(history.state, "", address);
+      [lostLaw, law] = [[`law=${law}`], null];
+      start();
+      return;
+    }
     byId("hits").replaceChildren(problemNotice(problem, start, tries));
     return;
   }
+  startLaws();
   setTextLanguage(about.language);
   setSignals(about.signals);
   setLimits(Object.keys(about.limits));
@@ -95,6 +115,10 @@ byId("brand").addEventListener("click", (event) => {
   go({ q: "", codes: [], heading: null, asOf: null, limits: {}, article: null });
   byId("question").focus();
 });
-onAddress(() => (about ? settle(false) : show()));
+onAddress(() => {
+  if (readAddress().law !== law) location.reload();
+  else if (about) settle(false);
+  else show();
+});
 show();
 start();

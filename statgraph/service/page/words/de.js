@@ -4,6 +4,7 @@ export default {
   skip: "Zu den Treffern",
   switches: "Anzeige",
   language: "Sprache",
+  law: "Gesetz",
   theme_system: "Farbschema: wie im System",
   theme_light: "Farbschema: hell",
   theme_dark: "Farbschema: dunkel",

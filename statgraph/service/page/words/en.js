@@ -4,6 +4,7 @@ export default {
   skip: "Skip to the hits",
   switches: "Display",
   language: "Language",
+  law: "Law",
   theme_system: "Theme: system",
   theme_light: "Theme: light",
   theme_dark: "Theme: dark",

@@ -4,6 +4,7 @@ export default {
   skip: "Ir a los resultados",
   switches: "Visualización",
   language: "Idioma",
+  law: "Ley",
   theme_system: "Tema: el del sistema",
   theme_light: "Tema: claro",
   theme_dark: "Tema: oscuro",

@@ -4,6 +4,7 @@ export default {
   skip: "Aller aux résultats",
   switches: "Affichage",
   language: "Langue",
+  law: "Loi",
   theme_system: "Thème : système",
   theme_light: "Thème : clair",
   theme_dark: "Thème : sombre",

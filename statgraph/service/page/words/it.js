@@ -4,6 +4,7 @@ export default {
   skip: "Vai ai risultati",
   switches: "Visualizzazione",
   language: "Lingua",
+  law: "Legge",
   theme_system: "Tema: quello del sistema",
   theme_light: "Tema: chiaro",
   theme_dark: "Tema: scuro",

@@ -4,6 +4,7 @@ export default {
   skip: "Naar de resultaten",
   switches: "Weergave",
   language: "Taal",
+  law: "Wet",
   theme_system: "Thema: systeem",
   theme_light: "Thema: licht",
   theme_dark: "Thema: donker",

@@ -1,4 +1,4 @@
-"""What the routes share: the run once it is loaded, the questions in progress, the metrics."""
+"""A law that the service answers from: its run once it is loaded, and the questions in progress."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TypeVar
 
 from statgraph.device import give_back
@@ -72,13 +73,23 @@ def _closed_and_freed(held: list[OpenRun]) -> None:
     give_back()
 
 
-class ServiceState:
+class ServedLaw:
     """Answers 503 to every question until `open` gives it a run. `reopen` reads the run's folder again, and opens what
-    it holds."""
+    it holds.
 
-    def __init__(self, config: ServiceConfig):
+    Args:
+        name: by which requests choose the law.
+        config: of the service.
+        metrics: of the service.
+        feedback: the JSONL file that readers' marks are appended to; None takes none.
+    """
+
+    def __init__(self, name: str, config: ServiceConfig, metrics: Metrics, feedback: Path | None = None):
+        self.name = name
         self.config = config
-        self.metrics = Metrics()
+        self.metrics = metrics
+        self.feedback = feedback
+        metrics.ready.labels(name).set(0)
         self.reopen: Callable[[], Awaitable[None]] | None = None
         self._current: OpenRun | None = None
         self._changing = asyncio.Lock()
@@ -90,10 +101,10 @@ class ServiceState:
         """Answer new requests from a run from now on; those in progress are answered from the one before it."""
         before = self._current
         self._current = opened = OpenRun(
-            loaded_run, most_waiting=self.config.most_waiting, on_batch=self.metrics.batches.observe
+            loaded_run, most_waiting=self.config.most_waiting, on_batch=self.metrics.batches.labels(self.name).observe
         )
-        self.metrics.waiting.set_function(lambda: opened.questions.waiting)
-        self.metrics.ready.set(1)
+        self.metrics.waiting.labels(self.name).set_function(lambda: opened.questions.waiting)
+        self.metrics.ready.labels(self.name).set(1)
         if before is not None:
             before.release()
 
