@@ -81,6 +81,14 @@ def training_dtype(device: torch.device) -> torch.dtype:
     return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
 
 
+def on_device(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """Return a tensor on a device. The host does not wait for a copy to CUDA: it is made from pinned memory, when the
+    device has done what it was given before."""
+    if device.type == "cuda" and tensor.device.type == "cpu":
+        return tensor.pin_memory().to(device, non_blocking=True)
+    return tensor.to(device)
+
+
 def device_memory(device: torch.device) -> int:
     """Return the bytes of memory that a device has, a CPU the machine's."""
     if device.type == "cuda":
@@ -88,6 +96,13 @@ def device_memory(device: torch.device) -> int:
 
         return int(torch.cuda.get_device_properties(device).total_memory)
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def free_memory(device: torch.device) -> int:
+    """Return the bytes of a CUDA device's memory that no process holds."""
+    import torch
+
+    return int(torch.cuda.mem_get_info(device)[0])
 
 
 def give_back() -> None:

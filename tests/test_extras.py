@@ -11,7 +11,7 @@ REPO = Path(__file__).parents[1]
 # What a requirement is imported as, where the two differ by more than a dash.
 IMPORTED = {"haystack_ai": "haystack", "llama_index_core": "llama_index", "markdown_it_py": "markdown_it"}
 IMPORTED |= {"python_docx": "docx"}
-FOR_OTHERS = {"all", "docs", "dev"}  # all of them, and what develops statgraph
+FOR_OTHERS = {"all", "gpu", "docs", "dev"}  # all of them, another FAISS, and what develops statgraph
 
 
 def metadata() -> dict[str, list[str]]:

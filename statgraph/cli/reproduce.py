@@ -40,7 +40,8 @@ WORK_FOLDER = Path("runs") / "reproduce"
     "--check",
     metavar="PATH",
     help="A published table.json.gz, or a folder of them: compute every figure of its own summary, and of the table.md "
-    "beside it if there is one, again from its values by question, and exit.",
+    "beside it if there is one, again from its values by question, compare the records of its runs (settings, commit) "
+    "with their digests, and exit.",
 )
 @click.option("--list", "listing", is_flag=True, help="List the tables, or the rows of TABLE, and exit.")
 @options.device

@@ -12,7 +12,7 @@ import torch
 from torch.utils.checkpoint import checkpoint
 
 from statgraph.config import EncoderConfig
-from statgraph.device import device_memory
+from statgraph.device import device_memory, free_memory, on_device
 from statgraph.encoders.vocabulary import token_ids
 from statgraph.errors import UsageError
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 CPU = torch.device("cpu")
 TOKENS_PER_BATCH = 8192
+_MOST_TOKENS_PER_BATCH = 1 << 17
 WHOLE = 0  # of encoder.slice_tokens: no slices
 _AUTO = -1
 _MIN_TOKENS = 1024
@@ -60,7 +61,7 @@ class ChunkTokens:
     def padded(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Return (ids, mask), each (chunks, longest) int64, on the device."""
         ids, mask = padded(self.chunk_ids, self.pad_id)
-        return ids.to(self.device), mask.to(self.device)
+        return on_device(ids, self.device), on_device(mask, self.device)
 
 
 def chunked(
@@ -148,15 +149,12 @@ class ChunkVectors:
 
     def to(self, device: torch.device) -> ChunkVectors:
         """Return the same inputs on a device."""
-        return ChunkVectors(self.vectors.to(device), self.offsets)
+        return ChunkVectors(on_device(self.vectors, device), self.offsets)
 
 
-def token_batches(
-    items: Sequence[_Item], length: Callable[[_Item], int], most_tokens: int | None = None
-) -> Iterator[list[_Item]]:
-    """Yield runs of items (sorted by `length`, in tokens) whose padded size stays within `most_tokens`, as a rule
-    `TOKENS_PER_BATCH`; a longer item is a run of its own."""
-    most_tokens = most_tokens or TOKENS_PER_BATCH
+def token_batches(items: Sequence[_Item], length: Callable[[_Item], int], most_tokens: int) -> Iterator[list[_Item]]:
+    """Yield runs of items (sorted by `length`, in tokens) whose padded size stays within `most_tokens`; a longer
+    item is a run of its own."""
     batch: list[_Item] = []
     for item in items:
         if batch and length(item) * (len(batch) + 1) > most_tokens:
@@ -186,9 +184,9 @@ def in_slices(
         tokens, mask = padded([ids[place] for place in slice_places], inputs.pad_id)
         places += slice_places
         # As tensors: it is on the devices of these that torch remembers the state of the dropout.
-        part = tokens.to(inputs.device), mask.to(inputs.device)
+        part = on_device(tokens, inputs.device), on_device(mask, inputs.device)
         vectors.append(checkpoint(encode, *part, use_reentrant=False))
-    return torch.cat(vectors)[torch.from_numpy(np.argsort(places)).to(vectors[0].device)]
+    return torch.cat(vectors)[on_device(torch.from_numpy(np.argsort(places)), vectors[0].device)]
 
 
 def slice_tokens(config: EncoderConfig, about: PretrainedConfig, device: torch.device, *, n_parameters: int) -> int:
@@ -205,6 +203,16 @@ def slice_tokens(config: EncoderConfig, about: PretrainedConfig, device: torch.d
         return WHOLE
     left = USED_SHARE * device_memory(device) - BYTES_PER_PARAMETER * n_parameters
     return max(_MIN_TOKENS, int(left / (CALLS_A_STEP * bytes_per_token(about))))
+
+
+def tokens_at_once(about: PretrainedConfig, device: torch.device) -> int:
+    """Return how many tokens a frozen transformer of this configuration reads at once: `TOKENS_PER_BATCH` on a CPU; on
+    CUDA more, as many as a quarter of the free memory holds one layer of, but no more than keep any device busy."""
+    if device.type != "cuda":
+        return TOKENS_PER_BATCH
+    layers: int = about.num_hidden_layers
+    fitting = free_memory(device) // (4 * bytes_per_token(about) // layers)
+    return min(max(fitting, TOKENS_PER_BATCH), _MOST_TOKENS_PER_BATCH)
 
 
 def bytes_per_token(about: PretrainedConfig) -> int:

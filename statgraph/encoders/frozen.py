@@ -14,9 +14,10 @@ import torch
 
 from statgraph.artifacts import array_damage_as_value_error, replaced_file
 from statgraph.cache import place_of
+from statgraph.device import on_device
 from statgraph.distributed import current_world
 from statgraph.encoders.backbone import Backbone
-from statgraph.encoders.chunking import ChunkTokens, chunked, padded, token_batches
+from statgraph.encoders.chunking import ChunkTokens, chunked, padded, token_batches, tokens_at_once
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
@@ -88,19 +89,20 @@ def embedded_chunks(
 
     world, keys = current_world(), [_key(chunk) for chunk in chunk_ids]
     ordered = world.json_from_first(lambda: _missing(keys, chunk_ids, cache_of_first()))
-    sizes = [len(chunk_ids[row]) for row in ordered]
+    sizes, most = [len(chunk_ids[row]) for row in ordered], tokens_at_once(tower.model.config, tower.device)
     for start in range(0, len(ordered), _SHARD_CHUNKS):
         shard = ordered[start : start + _SHARD_CHUNKS]
-        batches = list(token_batches(shard, lambda row: len(chunk_ids[row])))
+        batches = list(token_batches(shard, lambda row: len(chunk_ids[row]), most))
         vectors, done = [], sum(sizes[:start])
         for batch in batches[world.part(len(batches))]:
             hidden, mask = _hidden(tower, [chunk_ids[row] for row in batch])
-            vectors.append(pooled(hidden, mask, tower.backbone.pooling).cpu().numpy())
+            vectors.append(pooled(hidden, mask, tower.backbone.pooling))
             done += sum(len(chunk_ids[row]) for row in batch)
             progress(done, sum(sizes))
-        own = np.concatenate(vectors) if vectors else np.empty((0, tower.model.config.hidden_size), dtype=np.float32)
+        # One copy a shard: a GPU goes from batch to batch without the host.
+        own = torch.cat(vectors) if vectors else torch.empty(0, tower.model.config.hidden_size)
         counts = [sum(map(len, batches[world.part(len(batches), rank)])) for rank in range(world.size)]
-        computed = world.all_rows(own, counts)
+        computed = world.all_rows(own.cpu().numpy(), counts)
         if done < sum(sizes[: start + len(shard)]):  # the other processes' batches
             progress(sum(sizes[: start + len(shard)]), sum(sizes))
         if world.is_first:
@@ -112,7 +114,8 @@ def embedded_tokens(tower: Tower, chunk_ids: Sequence[Sequence[int]]) -> list[np
     """Return the vectors of every chunk's tokens, each (tokens, width) float32; none is kept."""
     vectors: dict[int, np.ndarray] = {}
     rows = sorted(range(len(chunk_ids)), key=lambda row: len(chunk_ids[row]))
-    for batch in token_batches(rows, lambda row: len(chunk_ids[row])):
+    most = tokens_at_once(tower.model.config, tower.device)
+    for batch in token_batches(rows, lambda row: len(chunk_ids[row]), most):
         hidden = _hidden(tower, [chunk_ids[row] for row in batch])[0].cpu().numpy()
         vectors |= {row: states[: len(chunk_ids[row])] for row, states in zip(batch, hidden, strict=True)}
     return [vectors[row] for row in range(len(chunk_ids))]
@@ -122,7 +125,7 @@ def embedded_tokens(tower: Tower, chunk_ids: Sequence[Sequence[int]]) -> list[np
 def _hidden(tower: Tower, chunk_ids: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the last layer's states (chunks, longest, width) float32, and the mask of `padded`."""
     model = tower.model.to(device=tower.device, dtype=tower.dtype).eval()
-    ids, mask = (each.to(tower.device) for each in padded(chunk_ids, tower.pad_id))
+    ids, mask = (on_device(each, tower.device) for each in padded(chunk_ids, tower.pad_id))
     return model(input_ids=ids, attention_mask=mask).last_hidden_state.float(), mask
 
 

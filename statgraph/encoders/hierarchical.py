@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from statgraph.device import on_device
+
 
 class ChunkEncoder(nn.Module):  # type: ignore[misc]
     """Positions, a small transformer and pooling over chunk vectors (Pappagari et al. 2019; G-DSR, section 3.1).
@@ -67,14 +69,14 @@ class ChunkEncoder(nn.Module):  # type: ignore[misc]
         pooled, rows = [], []
         for length in np.unique(lengths):
             chosen = np.flatnonzero(lengths == length)
-            places = torch.from_numpy(offsets[chosen][:, None] + np.arange(length)).to(vectors.device)
-            chunks = vectors[places] + self.positions[:length]  # (chosen, length, width)
+            places = torch.from_numpy(offsets[chosen][:, None] + np.arange(length))
+            chunks = vectors[on_device(places, vectors.device)] + self.positions[:length]  # (chosen, length, width)
             for layer in self.layers:
                 chunks = layer(chunks)
             pooled.append(chunks.amax(dim=1) if self.pooling == "max" else chunks.mean(dim=1))
             rows.append(torch.from_numpy(chosen))
-        order = torch.argsort(torch.cat(rows)).to(vectors.device)
-        return torch.cat(pooled)[order]
+        order = torch.argsort(torch.cat(rows))
+        return torch.cat(pooled)[on_device(order, vectors.device)]
 
 
 def _sinusoids(length: int, width: int) -> torch.Tensor:

@@ -18,6 +18,7 @@ from torch.nn import functional
 from statgraph.artifacts import write_tensors
 from statgraph.cache import cached, place_of
 from statgraph.config import EncoderConfig
+from statgraph.device import on_device
 from statgraph.distributed import SINGLE, in_world
 from statgraph.encoders.article_text import text_hashes
 from statgraph.encoders.backbone import EMBEDDED_STATIC, Backbone
@@ -58,7 +59,7 @@ class TokenBags:
 
     def to(self, device: torch.device) -> TokenBags:
         """Return the same bags on a device."""
-        return TokenBags(self.ids.to(device), self.offsets.to(device))
+        return TokenBags(on_device(self.ids, device), on_device(self.offsets, device))
 
 
 def token_bags(tokenizer: Tokenizer, texts: Sequence[str], *, max_tokens: int) -> TokenBags:

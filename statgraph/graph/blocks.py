@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from statgraph.device import on_device
 from statgraph.graph.build import LegalGraph
 from statgraph.graph.dgl_loader import DGLGraph, load_dgl, single_threaded
 from statgraph.graph.relations import ARTICLE, CITES, CITING, CITING_CITES, QUESTION, Relation
@@ -59,7 +60,9 @@ class Block:
     def to(self, device: torch.device) -> Block:
         """Return the same block on a device."""
         names = ("sources", "targets", "edge_types", "own_inputs")
-        return replace(self, **{name: getattr(self, name).to(device, non_blocking=True) for name in names})
+        moved = replace(self, **{name: on_device(getattr(self, name), device) for name in names})
+        vars(moved)["keeps_all"] = self.keeps_all  # each layer would wait for a GPU to say it
+        return moved
 
 
 @dataclass(frozen=True)

@@ -24,15 +24,17 @@ README = "README.md"
 SAVED_DECIMALS = 7  # enough for every printed figure
 _TOLERANCE = 2e-6  # of a summary: the values by question are rounded
 _SUMMARY = ("seeds", "against", "differences", "intervals", "best_signals", "strata")
+_TABLE_KEYS = tuple(item.name for item in fields(TableSpec) if item.name not in ("name", "rows"))
 _REMEDY = f"publish {VALUES} and {MARKDOWN} as 'statgraph reproduce' wrote them"
 _FIGURE = re.compile(r"\d+\.\d+")
 
 
 def write_values(path: Path, values: Mapping[str, object]) -> None:
-    """Write JSON values, compressed: equal values make equal files. Floats are rounded to `SAVED_DECIMALS`, except in
-    the summary of the rows, from which a table is printed again to the last digit."""
+    """Write JSON values, compressed, with digests of their records: equal values make equal files. Floats are rounded
+    to `SAVED_DECIMALS`, except in the summary of the rows, from which a table is printed again to the last digit."""
     summary = {key: values[key] for key in ("rows",) if key in values}
-    text = json.dumps({**_rounded(values), **summary}, ensure_ascii=False, separators=(",", ":"))
+    written = {**_rounded(values), **summary}
+    text = json.dumps(written | {"records": _records(written)}, ensure_ascii=False, separators=(",", ":"))
     with artifacts.replaced_file(path) as staging:
         staging.write_bytes(gzip.compress(text.encode("utf-8"), compresslevel=9, mtime=0))
 
@@ -79,8 +81,9 @@ def runs_of(rows: Sequence[RowSummary]) -> dict[str, RunResult]:
 
 @dataclass(frozen=True)
 class Checked:
-    """How many figures a table prints, and a line for each value of the JSON's own summary, and for each row of the
-    Markdown beside it, that does not follow from the values by question in the JSON."""
+    """How many figures a table prints, and a line for each run of the JSON whose record was changed since it was
+    written, each value of its own summary, and each row of the Markdown beside it, that does not follow from its values
+    by question."""
 
     n_figures: int
     problems: tuple[str, ...]
@@ -121,8 +124,14 @@ def check_table(name: str, path: Path) -> Checked:
     if name and values.get("table") != name:
         raise UsageError(f"{option('check')} {path}: is of the table '{values.get('table')}' (got '{name}')")
     markdown = markdown_beside(path)
+    with artifacts.reading(path, _REMEDY):
+        changed = [
+            f"{path}: the record of {place} (settings, commit, machine, times) is not the one written; {_REMEDY}"
+            for place, _, _ in _differing(values.get("records", {}), _records(values))
+        ]
     if values.get("analysis") in LINES:
-        return _checked_analysis(values, path, markdown)
+        checked = _checked_analysis(values, path, markdown)
+        return replace(checked, problems=(*changed, *checked.problems))
     if values.get("table") and not isinstance(values.get("runs") or [], Mapping):
         raise RunError(
             f"{path}: holds no values by question, from which its figures would follow; make the table again with "
@@ -132,7 +141,7 @@ def check_table(name: str, path: Path) -> Checked:
         spec, rows, about = read_table_values(values)
         computed = _table_rows(table_text(spec, rows, about))
         summary = [*_differing(_summaries(values["rows"]), _rounded(_summaries(row.to_dict() for row in rows)))]
-    problems = [
+    problems = changed + [
         f"{path}: {place} is {saved}, and {other} by its own values by question" for place, saved, other in summary
     ]
     printed = _table_rows(markdown.read_text(encoding="utf-8")) if markdown.is_file() else computed
@@ -179,8 +188,7 @@ def analysis_text(values: Mapping[str, Any], picture: str) -> str:
 
 def spec_of(values: Mapping[str, Any]) -> TableSpec:
     """Return the spec of a saved table."""
-    keys = {item.name for item in fields(TableSpec)} - {"name", "rows"}
-    spec = table_of(values["table"], {key: values[key] for key in keys & values.keys()})
+    spec = table_of(values["table"], {key: values[key] for key in values if key in _TABLE_KEYS})
     row_keys = {item.name for item in fields(RowSpec)}
     saved = ({key: row[key] for key in row_keys & row.keys()} for row in values.get("rows", ()))
     return replace(spec, rows=tuple(map(row_of, saved)))
@@ -192,6 +200,15 @@ def about_of(values: Mapping[str, Any]) -> About:
         key: tuple(part) if isinstance(part, list) else part for key, part in values["about"].items()
     }
     return About(**facts)
+
+
+def _records(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return a digest of what no figure follows from: of the table's settings and facts, and of each run's."""
+    table = {key: values[key] for key in sorted({"about", *_TABLE_KEYS} & values.keys())}
+    rows = [{key: row[key] for key in row if key not in _SUMMARY} for row in values.get("rows", ())]
+    runs = values["runs"].items() if isinstance(values.get("runs"), Mapping) else ()
+    records = {name: {key: run[key] for key in run if key not in ("questions", "signals")} for name, run in runs}
+    return {name: artifacts.key_of(record) for name, record in {"the table": [table, rows], **records}.items()}
 
 
 def _summaries(rows: Iterable[Mapping[str, Any]]) -> dict[str, object]:

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from statgraph.config import Stage2Config
+from statgraph.device import on_device
 from statgraph.encoders.biencoder import Inputs
 from statgraph.training.losses import distillation_losses
 from statgraph.training.pairs import PairSource, epoch_of, epoch_steps
@@ -54,7 +55,7 @@ class AfterGraph(EncoderStage):
 
     def loss(self, batch: tuple[np.ndarray, np.ndarray]) -> torch.Tensor:
         """Return the sum of the distillation losses of the batch's questions."""
-        questions, articles = (torch.from_numpy(rows).to(self._model.device) for rows in batch)
+        questions, articles = (on_device(torch.from_numpy(rows), self._model.device) for rows in batch)
         student = self._model.vectors(self._encoders.questions, self._questions, batch[0])
         teacher, compared = self._teacher.questions[questions], self._teacher.articles[articles]
         losses = distillation_losses(self._config, teacher, student, compared, self._encoders.similarity)

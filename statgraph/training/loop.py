@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -25,10 +27,11 @@ from statgraph.training.checkpoints import (
     load_weights,
     save_checkpoint,
 )
-from statgraph.training.seeding import derived_seed, seed_everything
+from statgraph.training.seeding import derived_seed, seed_everything, seed_sampler
 from statgraph.training.steps import OptimizerSteps
 
 LAST, BEST = "last", "best"
+_Batch = TypeVar("_Batch")
 
 
 class Stage(Protocol):
@@ -198,7 +201,11 @@ class _StageTrainer:
         losses = []
         stage.begin_epoch(epoch, epochs)
         stage.set_training(True)
-        for step, batch in enumerate(stage.batches(rng), start=before + 1):
+        batches = stage.batches(rng)
+        if self._context.device.type == "cuda":  # a CPU has no time left beside the steps
+            rank = current_world().rank
+            batches = ahead(batches, partial(seed_sampler, seed, rank=rank) if stage.uses_graph else None)
+        for step, batch in enumerate(batches, start=before + 1):
             for group in self._steps.optimizer.param_groups:
                 group["lr"] = group["base_lr"] * rate_share(step, steps, self._schedule.warmup, end=end)
             losses.append(self._steps.take(partial(loss_of, batch)))
@@ -218,6 +225,30 @@ class _StageTrainer:
         facts = {"stage": self._stage.name, "epoch": epoch, "loss": loss, "seconds": round(seconds, 2)}
         record: dict[str, object] = {**facts, **metrics}
         return current_world().json_from_first(lambda: record)
+
+
+def ahead(batches: Iterator[_Batch], begin: Callable[[], None] | None = None) -> Iterator[_Batch]:
+    """Yield batches that a thread makes, each while the one before it is in use; `begin` is called there first."""
+    thread = _making_batches()
+    if begin is not None:
+        thread.submit(begin).result()
+    coming = thread.submit(next, batches, None)
+    try:
+        while (batch := coming.result()) is not None:
+            coming = thread.submit(next, batches, None)
+            yield batch
+    finally:
+        wait([coming])
+
+
+@cache
+def _making_batches() -> ThreadPoolExecutor:
+    """Return the thread that makes batches, the same for all stages and runs: of equal seeds DGL draws equal numbers in
+    the same thread, and others in another one."""
+    return ThreadPoolExecutor(1)
+
+
+os.register_at_fork(after_in_child=_making_batches.cache_clear)
 
 
 def chosen_epochs(records: Iterable[Mapping[str, Any]], metric: str) -> dict[str, int]:

@@ -11,6 +11,7 @@ from torch import nn
 from torch.nn import functional
 
 from statgraph.config import PretrainConfig
+from statgraph.device import on_device
 from statgraph.encoders.vocabulary import token_ids
 from statgraph.errors import ModelError, UsageError
 
@@ -113,11 +114,12 @@ def put_pieces_back(model: PreTrainedModel, piece_ids: torch.Tensor, whole_table
 
 def masked_loss(model: PreTrainedModel, ids: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     """Return the mean cross-entropy of the labels (batch, tokens) that are not `NO_LABEL`, 0 if there are none; logits
-    (labels, pieces) are computed at these alone."""
-    wanted = labels.flatten() != NO_LABEL
+    (labels, pieces) are computed at these alone. Both come on the CPU, which knows how many these are."""
+    wanted = (labels.flatten() != NO_LABEL).nonzero().flatten()
+    chosen, places, ids = (on_device(each, model.device) for each in (labels.flatten()[wanted], wanted, ids))
 
     def keep_wanted(encoder: nn.Module, arguments: object, output: BaseModelOutput) -> None:
-        output.last_hidden_state = output.last_hidden_state.flatten(0, 1)[wanted]  # (labels, width)
+        output.last_hidden_state = output.last_hidden_state.flatten(0, 1)[places]  # (labels, width)
 
     # By their vectors, since families number positions by the padding piece, which has another number here.
     embedded = functional.embedding(ids.clamp(min=0), model.get_input_embeddings().weight)  # (batch, tokens, width)
@@ -126,5 +128,5 @@ def masked_loss(model: PreTrainedModel, ids: torch.Tensor, labels: torch.Tensor)
         logits = model(inputs_embeds=embedded, attention_mask=(ids != NO_PIECE).long()).logits
     finally:
         hook.remove()
-    losses = functional.cross_entropy(logits.float(), labels.flatten()[wanted], reduction="sum")
-    return losses / wanted.sum().clamp(min=1)
+    losses = functional.cross_entropy(logits.float(), chosen, reduction="sum")
+    return losses / max(1, len(wanted))

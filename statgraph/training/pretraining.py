@@ -238,8 +238,7 @@ def _train(
         for group in optimizer.param_groups:
             group["lr"] = config.lr * rate_share(step, config.steps, config.warmup, end=config.steps + 1)
         ids = blocks.ids[rows]
-        batch = masking.torch_mask_tokens(ids, blocks.special[ids] | (ids == NO_PIECE))
-        shown, labels = (part.to(device) for part in batch)
+        shown, labels = masking.torch_mask_tokens(ids, blocks.special[ids] | (ids == NO_PIECE))
         last = steps.take(partial(masked_loss, model, shown, labels))
         first = last if first is None else first
         if not math.isfinite(last):

@@ -28,12 +28,20 @@ def seed_everything(seed: int, *, with_graph: bool = False, rank: int = 0) -> np
     # (off by up to 1e-4; seen in 5 of 310 processes with torch 2.13, in none of 360 after a call like this one), and an
     # interrupted run would not repeat an uninterrupted one.
     torch.zeros(1).exp()
-    own = derived_seed(seed, "rank", rank) if rank else seed
-    torch.manual_seed(own)
+    torch.manual_seed(_own_seed(seed, rank))
     if with_graph:
-        with single_threaded():
-            load_dgl().seed(own % 2**31)
+        seed_sampler(seed, rank=rank)
     return np.random.default_rng(seed)
+
+
+def seed_sampler(seed: int, *, rank: int = 0) -> None:
+    """Seed DGL's sampler for the thread that calls, as `seed_everything` does."""
+    with single_threaded():
+        load_dgl().seed(_own_seed(seed, rank) % 2**31)
+
+
+def _own_seed(seed: int, rank: int) -> int:
+    return derived_seed(seed, "rank", rank) if rank else seed
 
 
 @contextmanager

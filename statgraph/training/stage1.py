@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from statgraph.config import Stage1Config
+from statgraph.device import on_device
 from statgraph.training.losses import ranking_loss, similarities
 from statgraph.training.negatives.source import NegativeSource
 from statgraph.training.pairs import PairMix, PairSource, answers_among, easiest_pairs
@@ -85,6 +86,6 @@ class Stage1(EncoderStage):
         return ranking_loss(
             self._config,
             similarities(torch.cat(questions), articles, encoders.similarity),  # (pairs, articles)
-            torch.from_numpy(own).to(device),
-            torch.from_numpy(answers).to(device),
+            on_device(torch.from_numpy(own), device),
+            on_device(torch.from_numpy(answers), device),
         )

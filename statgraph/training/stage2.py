@@ -11,6 +11,7 @@ import torch
 from torch.nn import functional
 
 from statgraph.config import Stage2Config
+from statgraph.device import on_device
 from statgraph.distributed import current_world
 from statgraph.encoders.biencoder import Inputs
 from statgraph.graph.blocks import Block, Blocks, BlockSampler
@@ -102,11 +103,11 @@ class Stage2(EncoderStage):
         self._agreement: list[torch.Tensor] = []  # of the epoch's batches
         self._graph_encoder = graph.encoder
         self._sampler = graph.sampler
-        whole = graph.whole_graph.to(model.device)
-        self._whole_graph = [whole] * len(graph.encoder.layers)
+        whole = graph.whole_graph
+        self._whole_graph = [whole.to(model.device)] * len(graph.encoder.layers)
         # The index holds articles, the first of the nodes: its last layer need give no others.
         last = whole if graph.encoder.needs_whole_graph else whole.first_outputs(len(model.articles))
-        self._to_articles = [*self._whole_graph[:-1], last]
+        self._to_articles = [*self._whole_graph[:-1], last.to(model.device)]
         self._texts = texts
         self._gold = sources["gold"]
         self._trains_both = config.train_encoders == "both"
@@ -188,6 +189,7 @@ class Stage2(EncoderStage):
         vectors = self._vectors(batch)
         answers = answers_among(self._gold, batch.questions, batch.articles)
         question = np.searchsorted(batch.questions, batch.gold[:, 0])
+        asked = on_device(torch.from_numpy(question), self._model.device)
         similarity = self._encoders.similarity
         teacher = similarities(vectors.teacher, vectors.articles, similarity)  # (questions, articles)
         student = similarities(vectors.student, vectors.articles, similarity)
@@ -196,7 +198,7 @@ class Stage2(EncoderStage):
         for scores, share in ((teacher, 1 - config.student_share), (student, config.student_share)):
             if share:
                 contrastive = contrastive + share * self._contrastive(
-                    scores[question], answers[question], batch, batch.gold
+                    scores[asked], answers[question], batch, batch.gold
                 )
         loss = config.contrastive_weight * contrastive
         if config.joint and config.distillation_weight:
@@ -258,9 +260,9 @@ class Stage2(EncoderStage):
 
     def _vectors(self, batch: _Batch) -> _Vectors:
         model, encoders, nodes, plain = self._model, self._encoders, batch.blocks.input_nodes, None
-        inputs = {node_type: self._bank.by_type[node_type][rows.to(model.device)] for node_type, rows in nodes.items()}
+        inputs = {name: self._bank.by_type[name][on_device(rows, model.device)] for name, rows in nodes.items()}
         if self._config.train_encoders == "none":
-            own = torch.from_numpy(current_world().share(batch.questions)).to(model.device)
+            own = on_device(torch.from_numpy(current_world().share(batch.questions)), model.device)
             student = current_world().gathered(self._bank.by_type[QUESTION][own], len(batch.questions))
         else:
             student = model.vectors(encoders.questions, self._texts[QUESTION], batch.questions)
@@ -281,7 +283,7 @@ class Stage2(EncoderStage):
         its heading among its neighbours."""
         pairs = batch.beside[name]
         if name in self._beside_vectors:
-            texts = self._beside_vectors[name][pairs[:, 0]].to(self._model.device)
+            texts = on_device(self._beside_vectors[name][pairs[:, 0]], self._model.device)
         else:
             texts = self._model.vectors(self._encoders.questions, self._beside_inputs[name], pairs[:, 0])
         answers = answers_among(self._beside[name], pairs[:, 0], batch.articles)
@@ -295,8 +297,8 @@ class Stage2(EncoderStage):
         others[np.arange(len(pairs)), own] = False
         return contrastive_loss(
             scores,
-            torch.from_numpy(own).to(self._model.device),
-            torch.from_numpy(others).to(self._model.device),
+            on_device(torch.from_numpy(own), self._model.device),
+            on_device(torch.from_numpy(others), self._model.device),
             temperature=self._config.temperature,
         )
 

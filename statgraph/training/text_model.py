@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from statgraph.device import on_device
 from statgraph.distributed import current_world
 from statgraph.encoders.biencoder import BiEncoder, Inputs, encoded
 from statgraph.evaluation.metrics import DEPTH, aggregate, question_metrics
@@ -187,5 +188,5 @@ def with_fresh(old: torch.Tensor, nodes: torch.Tensor, fresh: torch.Tensor, fres
     """
     places = np.searchsorted(fresh_nodes, nodes.numpy()).clip(max=len(fresh_nodes) - 1)
     known = np.flatnonzero(fresh_nodes[places] == nodes.numpy())
-    own, given = (torch.from_numpy(rows).to(old.device) for rows in (known, places[known]))
+    own, given = (on_device(torch.from_numpy(rows), old.device) for rows in (known, places[known]))
     return old.index_copy(0, own, fresh[given].to(old.dtype))

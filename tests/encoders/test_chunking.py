@@ -7,7 +7,15 @@ from transformers import BertConfig, BertModel
 
 from statgraph.config import EncoderConfig
 from statgraph.encoders import chunking
-from statgraph.encoders.chunking import ChunkTokens, ChunkVectors, bytes_per_token, chunked, in_slices, slice_tokens
+from statgraph.encoders.chunking import (
+    ChunkTokens,
+    ChunkVectors,
+    bytes_per_token,
+    chunked,
+    in_slices,
+    slice_tokens,
+    tokens_at_once,
+)
 from statgraph.encoders.transformer_biencoder import build_transformer_biencoder
 from statgraph.errors import UsageError
 
@@ -226,6 +234,21 @@ def test_what_fits_into_a_device(camembert_base, monkeypatch, setting, device, g
     monkeypatch.setattr(chunking, "device_memory", lambda device: gib * 2**30)
     config = replace(CONFIG, slice_tokens=setting)
     assert slice_tokens(config, camembert_base, torch.device(device), n_parameters=220_000_000) == limit
+
+
+@pytest.mark.parametrize(
+    ("device", "free", "tokens"),
+    [
+        # A quarter of 1 GiB by 32,256 bytes a token of one layer; then the most, and the least.
+        ("cuda", 2**30, 8_322),
+        ("cuda", 40 * 2**30, 131_072),
+        ("cuda", 2**20, 8_192),
+        ("cpu", 0, 8_192),
+    ],
+)
+def test_how_many_tokens_a_frozen_transformer_reads_at_once(camembert_base, monkeypatch, device, free, tokens):
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free, 80 * 2**30))
+    assert tokens_at_once(camembert_base, torch.device(device)) == tokens
 
 
 def test_slices_hold_one_slice_at_a_time(bytes_held):

@@ -1,4 +1,5 @@
 import gzip
+import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -100,6 +101,29 @@ def test_a_summary_that_does_not_follow_from_the_values_by_question_is_found(tab
         problems = check_table("small-table", table).problems
         assert [problem for problem in problems if ": BM25, strata, all, metrics, R@1, mean is " in problem]
         table.write_bytes(before)
+
+
+@pytest.mark.parametrize(
+    ("place", "change"),
+    [
+        ("BM25, seed 0", lambda values: values["runs"]["BM25, seed 0"]["config"]["bm25"].update(k1=9.0)),
+        ("BM25, seed 0", lambda values: values["runs"]["BM25, seed 0"].update(commit="1234567")),
+        ("BM25, seed 0", lambda values: values["runs"]["BM25, seed 0"]["corpus"].update(content_hash="0" * 64)),
+        ("BM25, seed 0", lambda values: values["records"].pop("BM25, seed 0")),
+        ("the table", lambda values: values["about"].update(commits=["1234567"])),
+        ("the table", lambda values: values["rows"][1].update(settings=["device=cpu"])),
+    ],
+    ids=["setting", "commit", "corpus", "no digest", "commits of the table", "setting of a row"],
+)
+def test_a_record_that_was_changed_by_hand_is_one_line(table, place, change):
+    values = read_values(table)
+    change(values)
+    table.write_bytes(gzip.compress(json.dumps(values).encode()))
+    (problem,) = check_table("small-table", table).problems
+    assert problem == (
+        f"{table}: the record of {place} (settings, commit, machine, times) is not the one written; "
+        "publish table.json.gz and table.md as 'statgraph reproduce' wrote them"
+    )
 
 
 def test_every_table_of_a_folder_is_checked(table):

@@ -1,4 +1,5 @@
 import json
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import torch
 
 from statgraph.errors import RunError
 from statgraph.training.checkpoints import MetricsLog, load_progress, load_weights, save_checkpoint
-from statgraph.training.loop import Schedule, TrainingContext, chosen_epochs, train_stage
+from statgraph.training.loop import Schedule, TrainingContext, ahead, chosen_epochs, train_stage
 
 CPU = torch.device("cpu")
 SCHEDULE = Schedule(epochs=5, warmup=0.2, weight_decay=0.01, patience=0)
@@ -341,3 +342,33 @@ def test_a_loss_that_is_not_finite_stops_the_run(train, tmp_path, value):
     weights = load_weights(tmp_path / "run" / "line" / "last")
     assert load_progress(tmp_path / "run" / "line" / "last")["epoch"] == 1
     assert all(tensor.isfinite().all() for tensor in weights.values())
+
+
+def test_a_batch_is_made_while_the_one_before_it_is_in_use():
+    made, threads = [threading.Event() for _ in range(3)], set()
+
+    def batches():
+        for number, event in enumerate(made):
+            threads.add(threading.current_thread())
+            event.set()
+            yield number
+
+    seen = []
+    for batch in ahead(batches(), lambda: threads.add(threading.current_thread())):
+        if batch < 2:
+            assert made[batch + 1].wait(10)
+        seen.append(batch)
+    assert (seen, len(threads)) == ([0, 1, 2], 1)
+    assert threading.current_thread() not in threads
+
+
+def test_what_fails_in_the_thread_fails_where_the_batch_is_wanted():
+    def batches():
+        yield 1
+        raise RunError("no more")
+
+    coming = ahead(batches())
+    assert next(coming) == 1
+    with pytest.raises(RunError, match="no more"):
+        next(coming)
+    assert list(ahead(iter(()))) == []

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from statgraph.graph.build import DEFAULT_RELATIONS, build_graph
 from statgraph.graph.gnn.encoder import GraphEncoder
 from statgraph.graph.relations import CITING, HEADING, NODE_TYPES, QUESTION
 from statgraph.law.records import CitingText
+from statgraph.training.loop import ahead
 from statgraph.training.pairs import gold_pairs, heading_pairs, synthetic_pairs
+from statgraph.training.seeding import seed_everything, seed_sampler
 from statgraph.training.stage2 import GraphModel, Stage2
 
 CONFIG = Stage2Config(batch_size=7, lr=0.01, encoder_lr=0.02, encoder_weight_lr=0.02, temperature=0.1)
@@ -105,6 +108,20 @@ def pairs_by_hand(source, pairs, of_text, articles, batch, temperature=0.1) -> f
 def divergence_by_hand(teacher, student, temperature=0.1) -> float:
     target, guess = torch.softmax(teacher / temperature, 1), torch.softmax(student / temperature, 1)
     return float((target * (target / guess).log()).sum(1).mean())
+
+
+def test_of_equal_seeds_the_thread_that_makes_batches_draws_equal_ones(built):
+    stage, *_ = built(replace(CONFIG, min_epoch_steps=5), fanout=1, citation_dropout=0.3)
+
+    def drawn(seed):
+        seed_everything(seed, with_graph=True)
+        batches = list(ahead(stage.batches(np.random.default_rng(5)), partial(seed_sampler, seed)))
+        assert len(batches) == 5
+        return [(batch.gold.tolist(), batch.blocks.layers[0].sources.tolist()) for batch in batches]
+
+    one, other = drawn(5), drawn(6)
+    assert drawn(5) == one != other
+    assert [gold for gold, _ in one] == [gold for gold, _ in other]  # by NumPy's seed
 
 
 @pytest.mark.parametrize("config", [CONFIG, ALONG])

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from statgraph.graph.blocks import Block
-from statgraph.graph.gnn.message_passing import identity_projection, neighbour_sum
+from statgraph.graph.gnn.message_passing import edges_at, identity_projection, neighbour_sum
 
 
 class GcnLayer(nn.Module):  # type: ignore[misc]
@@ -46,4 +46,4 @@ class GcnLayer(nn.Module):  # type: ignore[misc]
 
 def _inverse_root_degrees(ends: torch.Tensor, n_nodes: int, dtype: torch.dtype) -> torch.Tensor:
     """Return 1 / sqrt(1 + edges at the node), (nodes, 1), from the node that each edge has at this end, (edges,)."""
-    return (1 + torch.bincount(ends, minlength=n_nodes)).to(dtype).rsqrt().unsqueeze(1)
+    return (1 + edges_at(ends, n_nodes)).to(dtype).rsqrt().unsqueeze(1)

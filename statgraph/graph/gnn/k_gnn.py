@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from statgraph.graph.blocks import Block
-from statgraph.graph.gnn.message_passing import identity_projection, neighbour_sum
+from statgraph.graph.gnn.message_passing import edges_at, identity_projection, neighbour_sum
 
 
 class KGnnLayer(nn.Module):  # type: ignore[misc]
@@ -58,5 +58,5 @@ class GraphSageLayer(KGnnLayer):
     _own_scale, _neighbour_scale = 0.5, 0.5
 
     def _aggregated(self, nodes: torch.Tensor, block: Block) -> torch.Tensor:
-        n_neighbours = torch.bincount(block.targets, minlength=block.n_outputs).clamp(min=1)
+        n_neighbours = edges_at(block.targets, block.n_outputs).clamp(min=1)
         return neighbour_sum(nodes, block) / n_neighbours.unsqueeze(1)  # (outputs, width)

@@ -32,6 +32,14 @@ def neighbour_sum(nodes: torch.Tensor, block: Block) -> torch.Tensor:
     return nodes.new_zeros(block.n_outputs, nodes.shape[1]).index_add(0, block.targets, nodes[block.sources])
 
 
+def edges_at(ends: torch.Tensor, n_nodes: int) -> torch.Tensor:
+    """Return how many edges each node has, (nodes,) int64, from the node that each edge has at one end, (edges,).
+
+    `torch.bincount` would look at the values first, and wait for a GPU to give them.
+    """
+    return ends.new_zeros(n_nodes).index_add_(0, ends, torch.ones_like(ends))
+
+
 def edge_softmax(
     edge_logits: torch.Tensor, own_logits: torch.Tensor, targets: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,12 +22,14 @@ if TYPE_CHECKING:
 
 # Candidates beyond `k`: rounding, and ties at the cut, are decided among them by exact scores and rows.
 _MARGIN = 32
+_GPU_DEPTH = 2048  # the deepest ranking that FAISS's GPU kernels select
 _FEW_QUERIES = 16  # up to which one thread is faster, beside those of torch or ONNX Runtime that encoded them
 _TILE_SCORES = 1 << 28  # float32 scores of queries against all articles on the GPU: 1 GiB
 
 
 class FlatIndex:
-    """A `faiss.IndexFlatIP`, whose vectors are mapped from its file if it was read; where torch sees a GPU, a product
+    """A `faiss.IndexFlatIP`, whose vectors are mapped from its file if it was read. A GPU build of FAISS that sees a
+    GPU searches there, unless limited to some articles or for more than 2,048; else, where torch sees one, a product
     and `topk` there.
 
     Of more than 32 articles with one score at the cut of a ranking, any may be candidates.
@@ -41,6 +44,7 @@ class FlatIndex:
         self.width = flat.d
         self._flat = flat
         self._device = device
+        self._one_search = Lock()  # FAISS's indexes on a GPU take no two at a time
 
     @classmethod
     def build(cls, vectors: np.ndarray, config: IndexConfig, *, device: str) -> FlatIndex:
@@ -83,14 +87,29 @@ class FlatIndex:
     def candidates(self, queries: np.ndarray, k: int, allowed: AllowedRows | None) -> np.ndarray:
         """Return the rows of a few articles more than the best `k` of each query, (queries, depth) int64."""
         depth = min(k + _MARGIN, len(self) if allowed is None else len(allowed))
+        rows: np.ndarray
+        if allowed is None and depth <= _GPU_DEPTH and self._faiss_on_gpu is not None:
+            with self._one_search:
+                rows = self._faiss_on_gpu.search(queries, depth)[1]
+            return rows
         if self._on_gpu is not None:
             return _topk(self._on_gpu, queries, depth, allowed)
         import faiss
 
         selection = faiss.SearchParameters(sel=selector_of(allowed))  # type: ignore[call-arg]
         with _multiplying(len(queries)):
-            rows: np.ndarray = self._flat.search(queries, depth, params=selection)[1]
+            rows = self._flat.search(queries, depth, params=selection)[1]
         return rows
+
+    @cached_property
+    def _faiss_on_gpu(self) -> faiss.Index | None:
+        """Return FAISS's copy of the index on the first GPU, or None where FAISS has no GPU or the CPU is asked for."""
+        import faiss
+
+        if self._device == "cpu" or not faiss.get_num_gpus():  # 0 of a CPU build
+            return None
+        self._resources = faiss.StandardGpuResources()  # must outlive the index that uses it
+        return faiss.index_cpu_to_gpu(self._resources, 0, self._flat)
 
     @cached_property
     def _on_gpu(self) -> torch.Tensor | None:

@@ -52,6 +52,41 @@ def test_equal_vectors_go_by_row(build, unit_vectors, k):
         assert rows.tolist() == np.concatenate([np.arange(first, 300, 10) for first in own])[:k].tolist()
 
 
+@pytest.fixture
+def gpu_searches(monkeypatch):
+    """Let FAISS's names for one GPU stand for it; return the depths of the searches there."""
+    depths = []
+
+    class Copy:
+        def __init__(self, flat):
+            self._flat = flat
+
+        def search(self, queries, depth):
+            depths.append(depth)
+            return self._flat.search(queries, depth)
+
+    monkeypatch.setattr(faiss, "StandardGpuResources", object, raising=False)
+    monkeypatch.setattr(faiss, "get_num_gpus", lambda: 1, raising=False)
+    monkeypatch.setattr(faiss, "index_cpu_to_gpu", lambda resources, gpu, flat: Copy(flat), raising=False)
+    return depths
+
+
+@pytest.mark.parametrize(
+    ("k", "share", "depths"),
+    [(10, None, [42]), (2016, None, [2048]), (2017, None, []), (10, 0.5, [])],
+    ids=["few", "as many as its kernels select", "more", "limited"],
+)
+def test_a_gpu_build_of_faiss_searches_what_its_kernels_can(gpu_searches, unit_vectors, k, share, depths):
+    vectors, queries = unit_vectors(3000, 8, seed=5), unit_vectors(2, 8, seed=6)
+    allowed = share and AllowedRows.of_mask(np.random.default_rng(3).random(3000) < share)
+    found = flat(vectors, "auto").search(queries, k, allowed)
+    assert gpu_searches == depths
+    for one, other in zip(found, flat(vectors, "cpu").search(queries, k, allowed), strict=True):
+        assert one.rows.tolist() == other.rows.tolist()
+        assert one.scores.tolist() == other.scores.tolist()
+    assert gpu_searches == depths  # none for the index that was asked to stay on the CPU
+
+
 @pytest.mark.parametrize(("device", "keyword"), [("cuda", "CUDA"), ("tpu", "tpu")])
 def test_devices_that_are_not_there_are_refused(compass, device, keyword):
     if device == "cuda" and torch.cuda.is_available():
@@ -71,7 +106,8 @@ def test_a_gpu_agrees_with_the_cpu(unit_vectors, share):
     for one, other in zip(on_cuda.search(queries, 50, allowed), on_cpu.search(queries, 50, allowed), strict=True):
         assert one.rows.tolist() == other.rows.tolist()
         assert one.scores.tolist() == other.scores.tolist()
-    assert on_cuda._index._on_gpu.is_cuda
+    index = on_cuda._index
+    assert index._on_gpu.is_cuda if share or index._faiss_on_gpu is None else "_on_gpu" not in vars(index)
 
 
 @pytest.mark.skipif(not hasattr(faiss, "IO_FLAG_MMAP_IFC"), reason="reads the file whole")
