@@ -4,11 +4,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.trials.__main__ import SHORT
 
 REPO = Path(__file__).parents[2]
 
 
+@pytest.mark.real
 def test_no_short_campaign_fails():
     command = [sys.executable, "-m", "tests.trials", "--short"]
     done = subprocess.run(command, cwd=REPO, capture_output=True, text=True, timeout=300)

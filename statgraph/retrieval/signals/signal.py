@@ -86,7 +86,9 @@ class QuestionBatch:
         reads the texts once for these and for `vectors`, if asked for these first."""
         base = encoder.base
         if id(base) not in self._tokens:
-            self._encoded[id(base)], self._tokens[id(base)] = base.encode_tokens(self._read_texts)
+            texts, places = self._read_texts
+            vectors, tokens = base.encode_tokens(texts)
+            self._encoded[id(base)], self._tokens[id(base)] = vectors[places], [tokens[place] for place in places]
         tokens = dict(zip(self._read, self._tokens[id(base)], strict=True))
         tokens |= {place: np.concatenate([tokens[part] for part in parts]) for place, parts in self.sentences.items()}
         return [tokens[place] for place in range(len(self.texts))]
@@ -96,10 +98,13 @@ class QuestionBatch:
         return [place for place in range(len(self.texts)) if place not in self.sentences]
 
     @property
-    def _read_texts(self) -> list[str]:
-        """Return the texts that are read: in small letters what is all in capitals, a few words at least."""
+    def _read_texts(self) -> tuple[list[str], list[int]]:
+        """Return the texts that are read, each once, and the place among them of each of `_read`: in small letters what
+        is all in capitals, a few words at least."""
         texts = (self.texts[place] for place in self._read)
-        return [text.lower() if text.isupper() and text.count(" ") > 2 else text for text in texts]
+        read = [text.lower() if text.isupper() and text.count(" ") > 2 else text for text in texts]
+        place_of = {text: place for place, text in enumerate(dict.fromkeys(read))}
+        return list(place_of), [place_of[text] for text in read]
 
     def _encode(self, encoder: QueryEncoder) -> np.ndarray:
         """Return the vectors of the texts that are read, (read, width) float32."""
@@ -107,7 +112,8 @@ class QuestionBatch:
             if isinstance(encoder, HeadEncoder):
                 self._encoded[id(encoder)] = encoder.head(self._encode(encoder.base))
             else:
-                self._encoded[id(encoder)] = encoder.encode(self._read_texts)
+                texts, places = self._read_texts
+                self._encoded[id(encoder)] = encoder.encode(texts)[places]
         return self._encoded[id(encoder)]
 
 

@@ -38,6 +38,13 @@ def test_questions_are_encoded_once():
     assert encoder.read == ["Who?", "Why?"]
 
 
+def test_a_text_that_several_questions_hold_is_encoded_once():
+    encoder = Encoder(**{"Who?": [1, 0], "Why?": [0, 1]})
+    questions = QuestionBatch(["Who? Why?", "Who?", "Why?", "Why?"], {0: range(1, 3)})
+    assert questions.vectors(encoder)[1:].tolist() == [[1, 0], [0, 1], [0, 1]]
+    assert encoder.read == ["Who?", "Why?"]
+
+
 def test_a_long_question_has_the_mean_of_its_sentences():
     encoder = Encoder(who=[0, 1], broken=[1, 0], lamp=[0, 1])
     questions = QuestionBatch(["who", "a broken lamp", "broken", "lamp"], {1: range(2, 4)})
