@@ -87,8 +87,8 @@ class QuestionBatch:
         base = encoder.base
         if id(base) not in self._tokens:
             texts, places = self._read_texts
-            vectors, tokens = base.encode_tokens(texts)
-            self._encoded[id(base)], self._tokens[id(base)] = vectors[places], [tokens[place] for place in places]
+            vectors, of_texts = base.encode_tokens(texts)
+            self._encoded[id(base)], self._tokens[id(base)] = vectors[places], [of_texts[place] for place in places]
         tokens = dict(zip(self._read, self._tokens[id(base)], strict=True))
         tokens |= {place: np.concatenate([tokens[part] for part in parts]) for place, parts in self.sentences.items()}
         return [tokens[place] for place in range(len(self.texts))]
