@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -34,13 +33,11 @@ class LexicalSignal(Signal):
 
     Attributes:
         doubt: how little a question counts that shares hardly a word with the texts: 0 is as much as any, 1 nothing.
-        from_articles: whether the texts are made from the articles alone.
         own_words: the share of what a question's terms could score that the best text of one in the texts' own words
             reaches.
     """
 
     bm25: BM25
-    from_articles = True
     own_words = 0.4
 
     def __init__(self, bm25: BM25, doubt: float = 0.0):
@@ -61,14 +58,10 @@ class LexicalSignal(Signal):
     @classmethod
     def write(cls, source: SignalSource, folder: Path) -> bool:
         """Save the index; return whether any article has a text."""
-        existing = source.reuse_from / cls.kind if cls.from_articles and source.reuse_from is not None else None
-        if existing is not None and existing.is_dir():
-            shutil.copytree(existing, folder, ignore=shutil.ignore_patterns(_DOUBT), dirs_exist_ok=True)
-        else:
-            texts = cls.texts(source)
-            if not any(texts):
-                return False
-            BM25(texts, language=source.language, **source.config.bm25.options).write(folder)
+        texts = cls.texts(source)
+        if not any(texts):
+            return False
+        BM25(texts, language=source.language, **source.config.bm25.options).write(folder)
         doubt = cls.doubt_about(source)
         if doubt:
             artifacts.write_json(folder / _DOUBT, doubt)
@@ -118,7 +111,6 @@ class CitingSignal(LexicalSignal):
     """BM25 over the texts that cite an article."""
 
     kind = name = "citing"
-    from_articles = False
     own_words = 0.6
     info = SignalInfo(weight=0.5, words=WORDS["citing"])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -66,10 +65,6 @@ class MaxSimSignal(Signal):
         member = _untrained_transformer(source.members)
         if member is None or len(source.articles) > _MAX_ARTICLES:
             return False
-        existing = source.reuse_from and source.reuse_from / MaxSimSignal.name
-        if existing and existing.is_dir():
-            shutil.copytree(existing, folder, dirs_exist_ok=True)
-            return True
         encoder = member.encoder
         assert isinstance(encoder, HeadEncoder)  # of `_untrained_transformer`
         # The headings further up are the same for many articles, and would be near every word of a question on them.

@@ -218,8 +218,6 @@ class SignalSource:
         questions: the training questions; their labels are articles of the law.
         citing: the citing texts that may be used.
         members: the dense signals of the run.
-        reuse_from: the signals folder of a run of the same articles and settings, from which indexes of the articles
-            alone are copied; None to make them.
         progress: called as reading the articles goes on.
     """
 
@@ -229,7 +227,6 @@ class SignalSource:
     questions: Sequence[Question] = ()
     citing: Sequence[CitingText] = ()
     members: Sequence[DenseSignal] = ()
-    reuse_from: Path | None = None
     progress: Progress = silent
 
     @property

@@ -55,19 +55,6 @@ def test_nothing_to_index_is_no_signal(tmp_path):
     assert not written(CitingSignal, tmp_path / "none")
 
 
-def test_indexes_of_the_articles_alone_are_copied_from_a_run_of_the_same_law(tmp_path):
-    law = tmp_path / "law"
-    law.mkdir()
-    written(TextSignal, law / "bm25", members=[Member(ZERO_SHOT)])
-    written(CitingSignal, law / "citing", citing=CITING_TEXTS)
-    without_articles = SignalSource((), "en", RunConfig(), reuse_from=law)
-    (tmp_path / "copy").mkdir()
-    assert TextSignal.write(without_articles, tmp_path / "copy")
-    assert rows(read(TextSignal, tmp_path / "copy"), "lamp") == [0]
-    assert not (tmp_path / "copy" / "doubt.json").exists()  # it depends on the members too
-    assert not CitingSignal.write(without_articles, tmp_path / "none")
-
-
 def test_a_question_in_other_words_counts_less():
     bm25 = BM25(["lamp", "well"], language="en")
     # A term in one of two texts: ln(1 + 1.5 / 1.5); in neither: ln(1 + 2.5 / 0.5).

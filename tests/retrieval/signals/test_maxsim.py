@@ -133,15 +133,6 @@ def test_progress_is_by_articles(tmp_path, monkeypatch):
     assert [(step.done, step.total) for step in steps] == [(3, 4), (4, 4)]
 
 
-def test_a_fold_takes_the_tokens_of_the_whole(tmp_path, monkeypatch):
-    whole, fold = tmp_path / "whole" / "maxsim", tmp_path / "fold"
-    whole.mkdir(parents=True)
-    saved_in(whole)
-    monkeypatch.setattr(Words, "passage_tokens", lambda self, texts: pytest.fail("read again"))
-    assert saved_in(fold, reuse_from=whole.parent)
-    assert MaxSimSignal.read(fold, None, [Member()]).n_articles == 4
-
-
 @pytest.mark.parametrize("name", ["tokens.npy", "places.npz"])
 @pytest.mark.parametrize("damage", ["missing", "no array", "another's"])
 def test_damage_is_refused(tmp_path, name, damage):
