@@ -37,7 +37,7 @@ _STYLES = {
 _DECORATIONS = {"parens": "({})", "parenRight": "{})", "brackets": "[{}]", "period": "{}.", "none": "{}"}
 
 # What an element is to the text.
-_INLINE, _SKIP, _BLOCK, _MARKED, _ROW, _CELL, _BREAK, _WRITE, _COUNTED, _REFER, _RAISED, _STACKED = range(12)
+_INLINE, _SKIP, _BLOCK, _MARKED, _ROW, _CELL, _BREAK, _WRITE, _COUNTED, _REFER, _RAISED, _STACKED = range(1, 13)
 _Role = int
 
 
@@ -115,7 +115,7 @@ class TextReader:
         if element.text:
             pieces.append(element.text)
         for child in self._ordered(element) if self._first else element:
-            role = self._role_of(child)
+            role = self._roles.get(child.tag) or self._role_of(child)
             if role == _INLINE and child not in without:
                 self._inside(child, pieces, without)
             elif role != _SKIP and child not in without:
@@ -235,8 +235,7 @@ class TextReader:
         return lines
 
     def _role_of(self, element: Element) -> _Role:
-        known = self._roles.get(element.tag)
-        if known is not None:
+        if known := self._roles.get(element.tag):
             return known
         name = local_name(element)  # "" of a comment
         rules = self._rules.get(name, ())

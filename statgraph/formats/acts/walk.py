@@ -18,15 +18,18 @@ def count_xml(name: str, root: Element, account: Account) -> None:
     line = 1
     for event, element in etree.iterwalk(root, events=("start", "end")):
         if event == "start":
-            line = element.sourceline or line
-        if text := element.text if event == "start" else element.tail:
-            _count(name, line, text, account)
+            text, line = element.text, element.sourceline or line
+        else:
+            text = element.tail
+        if text:
+            if not text.isspace():
+                _count(name, line, text, account)
             line += text.count("\n")
 
 
 def count_page(name: str, page: str, account: Account) -> None:
     """Add the words of a page to an account."""
-    walk = PageWalk(lambda line, text: _count(name, line, text, account), with_scripts=True)
+    walk = PageWalk(lambda line, text: text.isspace() or _count(name, line, text, account), with_scripts=True)
     walk.feed(page)
     walk.close()
 
@@ -34,8 +37,7 @@ def count_page(name: str, page: str, account: Account) -> None:
 def _count(name: str, line: int, text: str, account: Account) -> None:
     if text[:1].isspace():
         line += text[: len(text) - len(text.lstrip())].count("\n")
-    if not text.isspace():
-        account.read(name, text, line=line)
+    account.read(name, text, line=line)
 
 
 def decoded(name: str, page: bytes) -> str:
