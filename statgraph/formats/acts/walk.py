@@ -29,7 +29,12 @@ def count_xml(name: str, root: Element, account: Account) -> None:
 
 def count_page(name: str, page: str, account: Account) -> None:
     """Add the words of a page to an account."""
-    walk = PageWalk(lambda line, text: text.isspace() or _count(name, line, text, account), with_scripts=True)
+
+    def count(line: int, text: str) -> None:
+        if not text.isspace():
+            _count(name, line, text, account)
+
+    walk = PageWalk(count, with_scripts=True)
     walk.feed(page)
     walk.close()
 
