@@ -92,7 +92,7 @@ Nothing is written unless everything is valid; every problem is listed with its 
 @options.path(
     "--questions",
     metavar="FILE",
-    help="Questions and the articles that answer them: CSV, Excel, JSON lines.  [default: questions.* beside a file]",
+    help="Questions and the articles that answer them: CSV, Excel, JSON lines; questions.* beside a file is taken too.",
 )
 @click.option("--explain", is_flag=True, help="Print what is recognised in SOURCE and where, and write nothing.")
 @click.option(

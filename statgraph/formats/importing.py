@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from statgraph.errors import CorpusError, Text, UsageError, option, readable, unknown_name
-from statgraph.formats import tables
 from statgraph.formats.acts.documents import fetched
 from statgraph.formats.doubts import doubts
 from statgraph.formats.download import is_address
 from statgraph.formats.recognising import check_named, check_text, recognised
 from statgraph.formats.repealed import is_repealed
-from statgraph.formats.tables import draft_questions, draft_rows, jsonl_records, records_of_rows
+from statgraph.formats.tables import QUESTION_NAMES as TABLE_NAMES
+from statgraph.formats.tables import draft_citing_tables, draft_rows, jsonl_records, records_of_rows
 from statgraph.law.account import words_of
 from statgraph.law.draft import AS_IT_STANDS, Draft, Reading, SourceFormat
 from statgraph.law.fields import FieldNames, draft_question
@@ -256,25 +256,29 @@ def draft_source(
 
 
 def _fill(draft: Draft, source_format: SourceFormat, path: Path) -> None:
-    """Fill a draft from a source, and from the tables of questions and citing texts that are with it."""
+    """Fill a draft from a source, from the tables of questions and citing texts that are with documents or beside a
+    file, and from the one that the reading names."""
     source_format.fill(draft, path)
+    folder = path.parent if path.is_file() else None
     if path.is_dir() and {"article_pattern", "profile"} & set(source_format.takes):
-        draft_questions(draft, path)
-    questions = draft.reading.questions
-    if questions is None and path.is_file():
-        beside = (path.with_name(f"questions{suffix}") for suffix in QUESTION_SUFFIXES)
-        questions = next((file for file in beside if file.is_file() and file != path), None)
-    if questions is not None:
-        _draft_question_table(draft, questions)
+        folder = path
+        draft_citing_tables(draft, folder)
+    beside = [] if folder is None else [folder / f"questions{suffix}" for suffix in QUESTION_SUFFIXES]
+    tables = [file for file in beside if file.is_file() and file != path]
+    if draft.reading.questions is not None:
+        tables.append(draft.reading.questions)
+    for table in dict.fromkeys(tables):
+        draft_questions(draft, table)
 
 
-def _draft_question_table(draft: Draft, path: Path) -> None:
-    """Add the questions of a table, with their labels."""
+def draft_questions(draft: Draft, path: Path) -> None:
+    """Fill a draft with the questions of a table, and with their labels."""
     from statgraph.formats.documents.xlsx import sheet_rows
 
     suffix = path.suffix.lower()
     if not path.is_file():
-        return draft.add_problem(str(path), "no such file; name a table of questions and the articles that answer them")
+        problem = "is a folder" if path.is_dir() else "no such file"
+        return draft.add_problem(str(path), f"{problem}; name a table of questions and the articles that answer them")
     if suffix not in QUESTION_SUFFIXES:
         known = ", ".join(QUESTION_SUFFIXES)
         return draft.add_problem(str(path), f"ends in '{path.suffix}'; save the questions as one of {known}")
@@ -284,7 +288,7 @@ def _draft_question_table(draft: Draft, path: Path) -> None:
         rows = csv_fields(draft, path, path.name) if suffix in (".csv", ".tsv") else sheet_rows(draft, path)
         records = records_of_rows(draft, "questions", rows)
     for place, record in records:
-        draft_question(draft, place, record, tables.QUESTION_NAMES)
+        draft_question(draft, place, record, TABLE_NAMES)
     return None
 
 

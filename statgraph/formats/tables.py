@@ -71,14 +71,12 @@ def draft_csv(draft: Draft, source: Path) -> None:
     draft_tables(draft, source, ".csv", partial(_csv_records, draft), other="jsonl")
 
 
-def draft_questions(draft: Draft, folder: Path) -> None:
-    """Fill a draft with the tables of questions and of citing texts in a folder of documents."""
-    draft_named = partial(draft_question, names=QUESTION_NAMES)
-    for table, add in (("questions", draft_named), ("citing", draft_citing)):
-        for suffix, read in ((".csv", _csv_records), (".jsonl", jsonl_records)):
-            path = folder / f"{table}{suffix}"
-            for place, record in read(draft, path, table) if path.is_file() else ():
-                add(draft, place, record)
+def draft_citing_tables(draft: Draft, folder: Path) -> None:
+    """Fill a draft with the tables of citing texts in a folder of documents."""
+    for suffix, read in ((".csv", _csv_records), (".jsonl", jsonl_records)):
+        path = folder / f"citing{suffix}"
+        for place, record in read(draft, path, "citing") if path.is_file() else ():
+            draft_citing(draft, place, record)
 
 
 def jsonl_records(draft: Draft, path: Path, table: str) -> PlacedRecords:

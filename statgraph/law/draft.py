@@ -27,6 +27,7 @@ COLUMNS = (
     *("id", "title", "text", "number", "rubric", "path", "heading", "valid_from", "valid_to", LAST_DAY),  # of articles
     *("parent", "articles", "split", "set", "cites", "question_id", "part"),
 )
+MADE_ID = "q-"  # begins the id of a question that came without one
 _NEAR = 70  # how alike a label and a title are, from 0 to 100, for one to be meant
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 _NO_ARTICLES = "holds no articles; a corpus needs at least one"
@@ -45,8 +46,8 @@ class Reading:
         profile: of official XML, the name or file of its profile; "" to recognise it.
         article_pattern, heading_patterns: of documents, regular expressions of the lines that begin articles and of
             headings, the highest first.
-        questions: a table of questions about the articles, beside those of the source; None for one called `questions`
-            that lies beside a file.
+        questions: a table of questions about the articles, beside those of the source and one called `questions` that
+            lies beside a file.
         allow_lost: whether a source is imported although more of it would be lost than `source_report.MOST_LOST`.
     """
 
@@ -503,8 +504,10 @@ class Draft:
         for question_id, labels in self._labels.items():
             if self._misses(self._questions, question_id):
                 yield f"{labels.place}: label names question '{question_id}', which does not exist; add the question"
+            is_made = question_id.startswith(MADE_ID) and question_id in self._questions
+            called = self._questions[question_id][0] if is_made else question_id
             for article_id, place in labels.places.items():
-                named = f"{place}: label of question '{question_id}' names article '{article_id}', which"
+                named = f"{place}: label of question '{called}' names article '{article_id}', which"
                 if article_id in repealed:
                     yield f"{named} has no text ({repealed[article_id]}); add the text or remove the label"
                 elif self._misses(self._articles, article_id):

@@ -10,13 +10,12 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from statgraph.law.draft import Draft
+from statgraph.law.draft import MADE_ID, Draft
 from statgraph.law.lines import json_type
 from statgraph.law.normal_text import comparable_question
 from statgraph.law.records import SPLITS
 from statgraph.law.validity import with_plain_dates
 
-MADE_ID = "q-"  # begins the id of a question that came without one
 LABEL_COLUMNS = ("query-id", "corpus-id", "score")
 OTHER_COLUMNS = "columns that are not read"  # a rule of the account of tables
 _CITING_KEYS = ("_id", "id", "title", "text", "cites", "question_id", "part")

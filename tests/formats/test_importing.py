@@ -264,6 +264,15 @@ def written_questions(path):
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".xlsx"])
+@pytest.mark.parametrize("is_folder", [True, False])
+def test_questions_with_documents_or_beside_one_are_taken(tmp_path, suffix, is_folder):
+    (tmp_path / "dogs.txt").write_text(DOGS)
+    written_questions(tmp_path / f"questions{suffix}")
+    corpus = import_corpus(tmp_path if is_folder else tmp_path / "dogs.txt", "txt", language="en")
+    assert [question.text for question in corpus.questions] == ["Who pays?", "May it bark?"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".xlsx"])
 def test_questions_are_named_beside_any_source(tmp_path, suffix):
     (tmp_path / "dogs.txt").write_text(DOGS)
     reading = Reading(questions=written_questions(tmp_path / f"asked{suffix}"))
@@ -294,12 +303,14 @@ def test_questions_are_added_to_a_corpus_that_is_there(tmp_path):
     ("name", "problem"),
     [
         ("none.csv", "none.csv: no such file; name a table of questions and the articles that answer them"),
+        ("law", "law: is a folder; name a table of questions and the articles that answer them"),
         ("asked.docx", "asked.docx: ends in '.docx'; save the questions as one of .csv, .tsv, .jsonl, .xlsx"),
     ],
 )
 def test_what_is_no_table_of_questions_is_refused(tmp_path, name, problem):
     (tmp_path / "dogs.txt").write_text(DOGS)
     (tmp_path / "asked.docx").write_text("x")
+    (tmp_path / "law").mkdir()
     with pytest.raises(CorpusError, match=re.escape(problem)):
         import_corpus(tmp_path / "dogs.txt", "txt", language="en", reading=Reading(questions=tmp_path / name))
 

@@ -4,11 +4,10 @@ from dataclasses import replace
 import pytest
 
 from statgraph.errors import CorpusError
-from statgraph.formats.importing import About, import_corpus, import_to_folder
+from statgraph.formats.importing import About, draft_questions, import_corpus, import_to_folder
 from statgraph.formats.tables import (
     draft_csv,
     draft_jsonl,
-    draft_questions,
     heading_paths,
     split_ids,
     split_path,
@@ -166,7 +165,7 @@ def two_codes(draft):
 )
 def test_labels_are_read_as_people_cite(two_codes, tmp_path, label, ids):
     (tmp_path / "questions.csv").write_text(f'question,articles\nWho pays?,"{label}"\n')
-    draft_questions(two_codes, tmp_path)
+    draft_questions(two_codes, tmp_path / "questions.csv")
     (question,) = two_codes.corpus().questions
     assert question.article_ids == ids
 
@@ -182,15 +181,15 @@ def test_labels_are_read_as_people_cite(two_codes, tmp_path, label, ids):
 )
 def test_a_label_that_names_no_article_is_a_problem(two_codes, tmp_path, problems_of, label, hint):
     (tmp_path / "questions.csv").write_text(f'question,articles\nWho pays?,"{label}"\n')
-    draft_questions(two_codes, tmp_path)
+    draft_questions(two_codes, tmp_path / "questions.csv")
     found = problems_of(two_codes)[0]
-    assert found.startswith("questions.csv:2: label of question 'q-")
+    assert found.startswith("questions.csv:2: label of question 'Who pays?' ")
     assert f"names article '{label}', which does not exist{hint}; add the article or remove the label" in found
 
 
 def test_a_question_without_an_id_is_known_by_its_words(two_codes, tmp_path):
     (tmp_path / "questions.csv").write_text("question,articles\nWho pays?,h1\nWHO  pays?,h2\nWhen?,h3\n")
-    draft_questions(two_codes, tmp_path)
+    draft_questions(two_codes, tmp_path / "questions.csv")
     first, second = two_codes.corpus().questions
     assert (first.text, first.article_ids, second.article_ids) == ("Who pays?", ("h1", "h2"), ("h3",))
     assert first.question_id.startswith("q-")
@@ -200,7 +199,7 @@ def test_questions_of_another_file_add_labels_to_those_in_the_same_words(two_cod
     two_codes.add_question("queries.jsonl:1", question_id="old", text="Who pays?")
     two_codes.add_label("qrels/dev.tsv:2", question_id="old", article_id="h1", split="dev")
     (tmp_path / "questions.csv").write_text("id,question,articles,split\nq7,who pays?,h2,\nq8,When?,h3,test\n")
-    draft_questions(two_codes, tmp_path)
+    draft_questions(two_codes, tmp_path / "questions.csv")
     old, new = two_codes.corpus().questions
     assert (old.question_id, old.split, old.article_ids) == ("old", "dev", ("h1", "h2"))
     assert (new.question_id, new.split) == ("q8", "test")
