@@ -15,7 +15,17 @@ from statgraph.law.citations.numbers import article_number
 from statgraph.law.citations.references import cited_articles
 from statgraph.law.html_text import has_html, plain_text
 from statgraph.law.normal_text import comparable_question, normal_heading
-from statgraph.law.records import PARTS, PATH_SEPARATOR, SET_KEY, SPLITS, Article, CitingText, Corpus, Question
+from statgraph.law.records import (
+    MAIN_SET,
+    PARTS,
+    PATH_SEPARATOR,
+    SET_KEY,
+    SPLITS,
+    Article,
+    CitingText,
+    Corpus,
+    Question,
+)
 from statgraph.law.source_report import REPEALED, SourceReport
 from statgraph.law.splitting import HASH, SPLITTINGS
 from statgraph.law.synonyms import parse_synonyms
@@ -116,7 +126,7 @@ class Draft:
         self._places: dict[tuple[str, str], str] = {}  # by kind and id
         self._articles: dict[str, Article] = {}
         self._questions: dict[str, tuple[str, Mapping[str, object]]] = {}
-        self._ids_by_text: dict[str, str] = {}  # of questions, by their comparable form
+        self._ids_by_text: dict[tuple[str, str], str] = {}  # of questions, by their comparable form and set
         self._labels: dict[str, _Labels] = {}
         self._splitting, self._is_repealed = splits, is_repealed
         self._split_conflicts: set[tuple[str, str | None]] = set()
@@ -246,11 +256,12 @@ class Draft:
         if not isinstance((metadata or {}).get(SET_KEY) or "", str):
             self.add_problem(place, f"question '{question_id}' has a '{SET_KEY}' that is not a string; name its set")
         self._questions[question_id] = (text.strip(), metadata or {})
-        self._ids_by_text.setdefault(comparable_question(text), question_id)
+        question_set = str((metadata or {}).get(SET_KEY) or MAIN_SET)
+        self._ids_by_text.setdefault((comparable_question(text), question_set), question_id)
 
-    def question_with(self, text: str) -> str:
-        """Return the id of the question with a text, in whatever case and spacing; "" where there is none."""
-        return self._ids_by_text.get(comparable_question(self.reading.plain(text)), "")
+    def question_with(self, text: str, question_set: str) -> str:
+        """Return the id of the question of a set with a text, in whatever case and spacing; blank without one."""
+        return self._ids_by_text.get((comparable_question(self.reading.plain(text)), question_set), "")
 
     def split_of(self, question_id: str) -> str | None:
         """Return the split in which the labels of a question came, None where it has none."""

@@ -13,7 +13,7 @@ from typing import Any
 from statgraph.law.draft import MADE_ID, Draft
 from statgraph.law.lines import json_type
 from statgraph.law.normal_text import comparable_question
-from statgraph.law.records import SPLITS
+from statgraph.law.records import MAIN_SET, SET_KEY, SPLITS
 from statgraph.law.validity import with_plain_dates
 
 LABEL_COLUMNS = ("query-id", "corpus-id", "score")
@@ -123,13 +123,15 @@ def draft_question(
     article_ids = ids_field(draft, place, record, names.articles)
     said = string_field(draft, place, record, names.split).strip()
     draft.report.keep_cells((said,))
-    same = draft.question_with(text) if names.makes_ids else ""
+    question_set = str(record.get(SET_KEY) or MAIN_SET)
+    same = draft.question_with(text, question_set) if names.makes_ids else ""
     if same and (not question_id or not draft.is_from(same, place)):
         question_id, said = same, said or draft.split_of(same) or ""
         draft.report.keep_cells((text,))
     else:
         if names.makes_ids and not question_id:
-            question_id = MADE_ID + hashlib.sha256(comparable_question(text).encode()).hexdigest()[:12]
+            known_by = comparable_question(text) + question_set * (question_set != MAIN_SET)
+            question_id = MADE_ID + hashlib.sha256(known_by.encode()).hexdigest()[:12]
         draft.add_question(place, question_id=question_id, text=text, metadata=_metadata(draft, record, names))
     split = (said.lower() if said.lower() in SPLITS else said) or split
     if split not in (None, *SPLITS):

@@ -195,6 +195,21 @@ def test_a_question_without_an_id_is_known_by_its_words(two_codes, tmp_path):
     assert first.question_id.startswith("q-")
 
 
+def test_a_question_of_another_set_in_the_same_words_is_another(two_codes, tmp_path):
+    two_codes.add_question("queries.jsonl:1", question_id="old", text="Who pays?")
+    two_codes.add_label("qrels/dev.tsv:2", question_id="old", article_id="h1", split="dev")
+    (tmp_path / "questions.csv").write_text(
+        "question,articles,split,set\nWho pays?,h2,dev,titles\nWhen?,h1,dev,\nWhen?,h2,dev,titles\n"
+    )
+    draft_questions(two_codes, tmp_path / "questions.csv")
+    assert [(one.text, one.question_set, one.article_ids) for one in two_codes.corpus().questions] == [
+        ("Who pays?", "questions", ("h1",)),
+        ("Who pays?", "titles", ("h2",)),
+        ("When?", "questions", ("h1",)),
+        ("When?", "titles", ("h2",)),
+    ]
+
+
 def test_questions_of_another_file_add_labels_to_those_in_the_same_words(two_codes, tmp_path):
     two_codes.add_question("queries.jsonl:1", question_id="old", text="Who pays?")
     two_codes.add_label("qrels/dev.tsv:2", question_id="old", article_id="h1", split="dev")
