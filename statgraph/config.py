@@ -13,7 +13,8 @@ from statgraph.settings import check_settings, setting
 
 DECAYS = ("linear", "constant")
 INDEX_KINDS = ("auto", "flat", "ivf-pq")
-SELECTORS = ("quality", "mAP", "nDCG@10", "MRR@10", "S@3", "R@10", "R@100", "R@200")
+LAST = "last"
+SELECTORS = ("quality", "mAP", "nDCG@10", "MRR@10", "S@3", "R@10", "R@100", "R@200", LAST)
 
 
 @dataclass(frozen=True)
@@ -379,7 +380,7 @@ class RunConfig:
         "quality",
         choices=SELECTORS,
         help="Metric on dev that chooses epochs and tuned settings; quality is the mean of mAP and recall at 1 % of "
-        "the articles, and replaces a metric that the corpus is too small for.",
+        "the articles, and replaces a metric that the corpus is too small for; last keeps the last epoch.",
     )
     regime: str = setting(
         "auto",

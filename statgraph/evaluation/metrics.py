@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -92,8 +92,8 @@ def quality(hits: np.ndarray, n_relevant: int, *, cut: int) -> float:
 
 
 def deciding_metric(select_by: str, n_articles: int) -> str:
-    """Return `select_by`, or quality where the corpus is too small for it."""
-    return QUALITY if select_by in left_out(n_articles) else select_by
+    """Return `select_by`, or quality where the corpus is too small for it, or it is no metric."""
+    return QUALITY if select_by not in METRICS or select_by in left_out(n_articles) else select_by
 
 
 def choice_key(means: Mapping[str, float], metric: str = QUALITY) -> tuple[float, float]:
@@ -104,9 +104,13 @@ def choice_key(means: Mapping[str, float], metric: str = QUALITY) -> tuple[float
 
 @dataclass(frozen=True)
 class QuestionMetrics:
-    """The value of each metric for every question: `values[name]` is (questions,) float64, in question order."""
+    """The value of each metric for every question: `values[name]` is (questions,) float64, in question order.
+
+    `clusters`, (questions,) int64, are equal for questions that are not independent; None where all are.
+    """
 
     values: Mapping[str, np.ndarray]
+    clusters: np.ndarray | None = None
 
     def __getitem__(self, name: str) -> np.ndarray:
         return self.values[name]
@@ -116,11 +120,12 @@ class QuestionMetrics:
 
     def only(self, names: Collection[str]) -> QuestionMetrics:
         """Return the metrics of these names, as far as they were measured."""
-        return QuestionMetrics({name: values for name, values in self.values.items() if name in names})
+        return replace(self, values={name: values for name, values in self.values.items() if name in names})
 
     def where(self, mask: np.ndarray) -> QuestionMetrics:
         """Return the metrics of the questions where `mask` (questions,) bool is true."""
-        return QuestionMetrics({name: values[mask] for name, values in self.values.items()})
+        clusters = None if self.clusters is None else self.clusters[mask]
+        return QuestionMetrics({name: values[mask] for name, values in self.values.items()}, clusters)
 
 
 def question_metrics(

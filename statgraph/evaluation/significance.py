@@ -50,8 +50,9 @@ class MetricComparison:
     adjusted_p_value: float
 
 
-def mean_estimate(values: np.ndarray, rng: np.random.Generator) -> Estimate:
-    """Return the mean of `values` (questions,) with its percentile bootstrap interval over questions.
+def mean_estimate(values: np.ndarray, rng: np.random.Generator, clusters: np.ndarray | None = None) -> Estimate:
+    """Return the mean of `values` (questions,) with its percentile bootstrap interval over questions, or over the
+    `clusters` that hold them (as in `QuestionMetrics`).
 
     Where no resample can differ (one question, or the same value for all) the interval is the value.
 
@@ -65,9 +66,11 @@ def mean_estimate(values: np.ndarray, rng: np.random.Generator) -> Estimate:
         return Estimate(mean, mean, mean)
     from scipy.stats import bootstrap
 
+    by_cluster = () if clusters is None else (_sums(values, clusters), _sums(np.ones(len(values)), clusters))
     interval = bootstrap(
-        (values,),
-        np.mean,
+        by_cluster or (values,),
+        (lambda sums, sizes, axis: sums.sum(axis) / sizes.sum(axis)) if by_cluster else np.mean,
+        paired=bool(by_cluster),
         vectorized=True,
         confidence_level=CONFIDENCE,
         n_resamples=N_RESAMPLES,
@@ -82,9 +85,9 @@ def compare(
 ) -> Comparison:
     """Return the difference of a system from a baseline in one metric; a question's value is its mean over the seeds.
 
-    The test is a two-sided paired permutation test: under "no difference" the two values of a question could be
-    swapped. It is exact where `N_PERMUTATIONS` hold every way to swap them, else drawn at random (Smucker, Allan and
-    Carterette 2007).
+    The test is a two-sided paired permutation test: under "no difference" the two values of a question, or all of a
+    cluster's, could be swapped. It is exact where `N_PERMUTATIONS` hold every way to swap them, else drawn at random
+    (Smucker, Allan and Carterette 2007).
 
     Both have the metrics of each seed, over the same questions in the same order; the number of seeds may differ.
 
@@ -94,10 +97,13 @@ def compare(
     first, second = _seed_means(baseline, metric), _seed_means(system, metric)
     if len(first) != len(second):
         raise ValueError(f"{len(first)} values of one system, but {len(second)} of the other; give the same questions")
-    gain = mean_estimate(second - first, rng)
+    clusters = system[0].clusters
+    gain = mean_estimate(second - first, rng, clusters)
+    if clusters is not None:
+        first, second = _sums(first, clusters), _sums(second, clusters)
     p_value = 1.0 if len(first) < 2 or gain.low == gain.high == 0 else _p_value(first, second, rng)
     significant = (gain.low > 0 or gain.high < 0) and p_value < SIGNIFICANCE_LEVEL
-    return Comparison(gain.mean, gain.low, gain.high, p_value, significant, len(first))
+    return Comparison(gain.mean, gain.low, gain.high, p_value, significant, len(system[0]))
 
 
 def compare_metrics(
@@ -141,6 +147,11 @@ def _p_value(first: np.ndarray, second: np.ndarray, rng: np.random.Generator) ->
         rng=rng,
     )
     return float(test.pvalue)
+
+
+def _sums(values: np.ndarray, clusters: np.ndarray) -> np.ndarray:
+    """Return the sum of the values of each cluster, (clusters,) float64."""
+    return np.bincount(np.unique(clusters, return_inverse=True)[1], values)
 
 
 def _seed_means(seeds: Sequence[QuestionMetrics], metric: str) -> np.ndarray:

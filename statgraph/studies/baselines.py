@@ -18,6 +18,8 @@ from statgraph.law.records import Corpus
 from statgraph.retrieval.lexical.bm25 import best_rows
 from statgraph.retrieval.search.ensemble_run import read_ensemble
 from statgraph.retrieval.search.retriever import Retriever
+from statgraph.retrieval.signals.signal import TRAINED, Signal
+from statgraph.retrieval.signals.votes import VotesSignal
 from statgraph.runs.run import RunFolder
 from statgraph.studies.running import Alone, CorpusRuns, PlannedRun, best_bm25
 from statgraph.studies.store import RunResult
@@ -33,6 +35,7 @@ _WEIGHTS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)  # beside the text's 1
 FIELDS = {"path": _WEIGHTS, "rubric": _WEIGHTS, **_SHORT}
 FEEDBACK = {"articles": (2, 5, 10, 20, 40), "terms": (5, 10, 20, 40, 80, 160), "weight": (0.1, 0.2, 0.3, 0.5, 0.7, 0.9)}
 RECIPROCAL = {"k": (5, 10, 20, 60)}
+RIVAL = {"k": RECIPROCAL["k"], "bm25": (0.25, 0.5, 1.0, 2.0, 4.0), "votes": (0.25, 0.5, 1.0, 2.0, 4.0)}
 SUMMED = {"bm25": tuple(np.linspace(0, 1, 21).round(2).tolist())}
 _COMMON, _FEW = 0.1, 10  # a term of more of the articles is no feedback, as in Anserini, unless these are few
 
@@ -170,13 +173,49 @@ def _best_signal(runs: BaselineRuns, run: RunFolder) -> Made:
     return Alone(best), {"signal": best.name}
 
 
+def _rival(runs: BaselineRuns, run: RunFolder) -> Made:
+    """BM25, the trained encoders and the votes of an ensemble by weighted reciprocal rank fusion: what a careful user
+    would make of the same trained parts."""
+    signals = {
+        signal: signal.name if signal.name in RIVAL else ""
+        for signal in read_ensemble(run, len(runs.corpus.articles), device=run.config.device).signals
+        if signal.name in RIVAL or signal.kind == TRAINED
+    }
+
+    @cache
+    def ranks(signal: Signal, questions: tuple[str, ...]) -> np.ndarray:
+        placed = np.full((len(questions), len(runs.corpus.articles)), np.inf, dtype=np.float32)
+        for row, ranked in enumerate(Alone(signal).rank(questions, DEPTH)):
+            placed[row, ranked.rows] = 1 + np.arange(len(ranked.rows))
+        return placed
+
+    def fusing(chosen: Mapping[str, Any]) -> Score:
+        weights = {signal: chosen[name] if name else 1.0 for signal, name in signals.items()}
+
+        def score(questions: Sequence[str]) -> np.ndarray:
+            parts = (weight / (chosen["k"] + ranks(signal, tuple(questions))) for signal, weight in weights.items())
+            fused: np.ndarray = np.sum(list(parts), axis=0)
+            return fused
+
+        return score
+
+    return runs.best(RIVAL, fusing)
+
+
+def _votes(runs: BaselineRuns, run: RunFolder) -> Made:
+    signals = read_ensemble(run, len(runs.corpus.articles), device=run.config.device).signals
+    return Alone(next(signal for signal in signals if signal.kind == VotesSignal.kind)), {}
+
+
 # From what a row's system trains.
 BASELINES: Mapping[str, Callable[[BaselineRuns, RunFolder], Made]] = {
     "fields": _fields,
     "feedback": _feedback,
     "reciprocal": _reciprocal,
     "summed": _summed,
+    "rival": _rival,
     "signal": _best_signal,
+    "votes": _votes,
 }
 
 

@@ -6,13 +6,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from statgraph import artifacts
 from statgraph.errors import StatgraphError, on_command_line
 from statgraph.evaluation.metrics import left_out, left_out_note
-from statgraph.law.records import Corpus
+from statgraph.law.records import SPLITS, Corpus
 from statgraph.progress import Progress
 from statgraph.retrieval.search.evaluating import split_questions
 from statgraph.runs.folders import folder_name
@@ -21,6 +22,7 @@ from statgraph.runs.provenance import commit
 from statgraph.studies.ablation import AblationRuns, with_signal_rows
 from statgraph.studies.analyses import ANALYSES, LINES
 from statgraph.studies.baselines import BaselineRuns
+from statgraph.studies.folds import folded, pooled, question_groups
 from statgraph.studies.rendering import About, corpus_line, draw_rows, main_tables, table_text
 from statgraph.studies.running import PlannedRun, machine, planned_runs, with_tuned_bm25
 from statgraph.studies.spec import GRID, TableSpec, measurable_on, short_name
@@ -86,28 +88,13 @@ def reproduce(
     split_questions(corpus, request.split)
     if request.spec.analysis:
         return _analysed(request, corpus, folder)
-    store = RunStore(request.work)
-    spec = with_tuned_bm25(measurable_on(request.spec, request.split), corpus, store)
-    if spec.ablation:
-        config = resolve_config(spec.rows[0].system, request.settings)
-        spec = with_signal_rows(spec, kind_of(config).for_corpus(config, corpus))
-    kind = AblationRuns if spec.ablation else BaselineRuns
-    runs = kind(corpus, request.split, store, request.corpus_folder, request.keep_runs)
-    plan: dict[str, Any] = {"seeds": request.seeds, "backbone": request.backbone, "settings": request.settings}
-    wanted = planned_runs(spec, only=request.only, **plan)
-    problems = _carry_out(wanted, runs, display, on_line)
-    results: dict[str, dict[int, RunResult]] = {}
-    missing = {}
-    for planned in planned_runs(spec, **plan):
-        result = runs.result(planned)
-        if result is not None:
-            results.setdefault(planned.row.name, {})[planned.seed] = result
-        else:
-            missing[planned.name] = f"{planned.name}: {on_command_line(problems.get(planned.name, 'not run yet'))}"
-    if not results:
-        raise next(reversed(problems.values()))
-    main = _write_table(replace(request, spec=spec), corpus, results, tuple(missing.values()), folder)
-    return Reproduced(folder, main, tuple(missing[run.name] for run in wanted if run.name in missing))
+    found = (_cross_validated if request.spec.folds else _found)(request, corpus, display, on_line)
+    if not found.results:
+        raise next(reversed(found.problems.values()))
+    missing = [f"{name}: {on_command_line(found.problems.get(name, 'not run yet'))}" for name in found.missing]
+    main = _write_table(replace(request, spec=found.spec), corpus, found.results, tuple(missing), folder)
+    named = zip(found.missing.items(), missing, strict=True)
+    return Reproduced(folder, main, tuple(line for (_, row), line in named if row in (request.only or (row,))))
 
 
 def default_folder(request: Request, corpus_name: str) -> Path:
@@ -123,6 +110,63 @@ def default_folder(request: Request, corpus_name: str) -> Path:
     if request.split != "test" and not spec.analysis:
         parts.append(request.split)
     return RESULTS / "-".join(parts)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The table with what was tuned, its results by row and seed, the row of each run without a result by the run's
+    name, and why runs failed."""
+
+    spec: TableSpec
+    results: dict[str, dict[int, RunResult]]
+    missing: dict[str, str]
+    problems: dict[str, StatgraphError]
+
+
+def _found(request: Request, corpus: Corpus, display: Display, on_line: Callable[[str], None]) -> _Found:
+    """Carry out the runs of a table that are missing; return all that there are."""
+    store = RunStore(request.work)
+    spec = with_tuned_bm25(measurable_on(request.spec, request.split), corpus, store)
+    if spec.ablation:
+        config = resolve_config(spec.rows[0].system, request.settings)
+        spec = with_signal_rows(spec, kind_of(config).for_corpus(config, corpus))
+    kind = AblationRuns if spec.ablation else BaselineRuns
+    runs = kind(corpus, request.split, store, request.corpus_folder, request.keep_runs)
+    plan: dict[str, Any] = {"seeds": request.seeds, "backbone": request.backbone, "settings": request.settings}
+    problems = _carry_out(planned_runs(spec, only=request.only, **plan), runs, display, on_line)
+    results: dict[str, dict[int, RunResult]] = {}
+    missing = {}
+    for planned in planned_runs(spec, **plan):
+        result = runs.result(planned)
+        if result is None:
+            missing[planned.name] = planned.row.name
+        else:
+            results.setdefault(planned.row.name, {})[planned.seed] = result
+    return _Found(spec, results, missing, problems)
+
+
+def _cross_validated(request: Request, corpus: Corpus, display: Display, on_line: Callable[[str], None]) -> _Found:
+    """Carry out the runs of all folds that are missing; return those that every fold has, each pooled over the folds.
+    What is tuned is tuned for each fold, so that the rows' settings are those of the table."""
+    groups, folds = question_groups(corpus), []
+    for number, part in enumerate(folded(corpus, groups, request.spec.folds), start=1):
+        named = replace(request, corpus_folder=f"{request.corpus_folder or 'sample'}-fold-{number}")
+        folds.append(_found(named, part, display, partial(_on_line_of_fold, on_line, number)))
+    results = {
+        row: {
+            seed: pooled([fold.results[row][seed] for fold in folds], groups)
+            for seed in by_seed
+            if all(seed in fold.results.get(row, {}) for fold in folds)
+        }
+        for row, by_seed in folds[0].results.items()
+    }
+    missing = {name: row for fold in folds for name, row in fold.missing.items()}
+    problems = {name: problem for fold in folds for name, problem in fold.problems.items()}
+    return _Found(request.spec, {row: by_seed for row, by_seed in results.items() if by_seed}, missing, problems)
+
+
+def _on_line_of_fold(on_line: Callable[[str], None], number: int, line: str) -> None:
+    on_line(f"fold {number}: {line}")
 
 
 def _carry_out(
@@ -162,7 +206,7 @@ def _write_table(
     runs = runs_of(rows).values()
     about = About(
         corpus=corpus_line(corpus),
-        split=f"{request.split} ({len(corpus.split(request.split)):,} questions)",
+        split=_split_line(spec, corpus, request.split),
         seeds=request.seeds,
         command=request.command,
         commits=tuple(dict.fromkeys(commit for result in runs for commit in _commits(result))),
@@ -195,7 +239,15 @@ def _analysed(request: Request, corpus: Corpus, folder: Path) -> Reproduced:
     return Reproduced(folder, LINES[spec.analysis](values), ())
 
 
+def _split_line(spec: TableSpec, corpus: Corpus, split: str) -> str:
+    """Return which questions are asked, and how many."""
+    if not spec.folds:
+        return f"{split} ({len(corpus.split(split)):,} questions)"
+    n_questions = sum(len(corpus.split(name)) for name in SPLITS)
+    return f"{split} of each of {spec.folds} folds ({n_questions:,} questions; resampled by groups that are alike)"
+
+
 def _commits(result: RunResult) -> list[str]:
-    """Return the commits that a run and the members which it reused were trained at."""
+    """Return the commits that a run, in each fold, and the members which it reused were trained at."""
     taken = [member["commit"] for member in result.about.get("taken", ())]
-    return [result.about["commit"], *filter(None, taken)]
+    return [*(run["commit"] for run in result.about.get("folds", [result.about])), *filter(None, taken)]

@@ -52,7 +52,8 @@ class TableSpec:
     """A table. `source`: the paper and its table; `paper_read_in`: where the paper's figures in the rows were read;
     `figure`: the metrics of its bar chart; `backbones`: every row is run with each of them, where there are any;
     `analysis`: what is shown in place of rows; `by_set`: by question set and stratum, with intervals, and ensembles
-    beside their best signal; `ablation`: a trained ensemble without each of its parts, which are its rows."""
+    beside their best signal; `ablation`: a trained ensemble without each of its parts, which are its rows; `folds`:
+    into how many a cross-validation deals the questions of all splits, 0 for the corpus's splits."""
 
     name: str
     title: str
@@ -66,6 +67,7 @@ class TableSpec:
     paper_read_in: str = ""
     by_set: bool = False
     ablation: bool = False
+    folds: int = 0
 
     def against(self, row: RowSpec) -> str:
         """Return the name of the row that a row is compared with; blank for none."""

@@ -15,6 +15,7 @@ import numpy as np
 from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.errors import RunError, marked
+from statgraph.evaluation.metrics import QuestionMetrics
 from statgraph.law.records import Corpus
 from statgraph.retrieval.search.evaluating import SplitMetrics
 from statgraph.runs.folders import link_run, refuse_full_folder
@@ -44,8 +45,11 @@ class RunResult:
 
     def values(self, metric: str, stratum: str = "all") -> np.ndarray:
         """Return a metric of each question of a stratum, (questions,) float64."""
-        values: np.ndarray = self.metrics.metrics[metric][self.metrics.masks[stratum]]
-        return values
+        return self.of(stratum)[metric]
+
+    def of(self, stratum: str) -> QuestionMetrics:
+        """Return the metrics of the questions of a stratum."""
+        return self.metrics.metrics.where(self.metrics.masks[stratum])
 
     def to_dict(self, shared: Mapping[str, Any] = NOTHING_SHARED) -> dict[str, object]:
         """Return the result as JSON values; question ids and strata that equal those `shared` are left out."""

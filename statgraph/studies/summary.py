@@ -188,7 +188,9 @@ def _by_seed(results: Mapping[int, RunResult]) -> list[RunResult]:
 
 # A generator for each, so that a row's interval does not depend on which other rows there are.
 def _interval(runs: Sequence[RunResult], metric: str, stratum: str) -> Estimate:
-    return mean_estimate(np.mean([run.values(metric, stratum) for run in runs], axis=0), np.random.default_rng(0))
+    found = [run.of(stratum) for run in runs]
+    means = np.mean([values[metric] for values in found], axis=0)
+    return mean_estimate(means, np.random.default_rng(0), found[0].clusters)
 
 
 def _beside_best_signal(runs: Sequence[RunResult], metric: str, stratum: str) -> tuple[str, Comparison]:
@@ -200,7 +202,5 @@ def _beside_best_signal(runs: Sequence[RunResult], metric: str, stratum: str) ->
 
 
 def _comparison(baseline: Sequence[RunResult], runs: Sequence[RunResult], metric: str, stratum: str) -> Comparison:
-    before, after = (
-        [run.metrics.metrics.where(run.metrics.masks[stratum]) for run in side] for side in (baseline, runs)
-    )
+    before, after = ([run.of(stratum) for run in side] for side in (baseline, runs))
     return compare(before, after, metric, np.random.default_rng(0))

@@ -58,11 +58,11 @@ def markdown_beside(path: Path) -> Path:
 
 
 def table_values(spec: TableSpec, rows: Sequence[RowSummary], about: About) -> dict[str, object]:
-    """Return the JSON values of a table. `questions` are the question ids and strata that the runs share; each run
-    holds only what differs from them."""
+    """Return the JSON values of a table. `questions` are the question ids, their clusters and strata that the runs
+    share; each run holds only what differs from them."""
     runs = runs_of(rows)
     first = next(iter(runs.values())).metrics.to_dict()
-    shared = {key: first[key] for key in ("question_ids", "strata")}
+    shared = {key: value for key, value in first.items() if key != "metrics"}
     settings = {key: value for key, value in asdict(spec).items() if key not in ("name", "rows")}
     return {
         "table": spec.name,

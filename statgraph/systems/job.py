@@ -13,7 +13,7 @@ from typing import Protocol
 import torch
 
 from statgraph.augmentation.synthetic import GenerationOptions
-from statgraph.config import RunConfig
+from statgraph.config import LAST, RunConfig
 from statgraph.device import peak_memory_mib, pick_device
 from statgraph.distributed import World, current_world
 from statgraph.evaluation.metrics import deciding_metric
@@ -104,7 +104,8 @@ class Job:
     @cached_property
     def context(self) -> TrainingContext:
         """Return what the stages of this run share."""
-        metric = deciding_metric(self.config.select_by, len(self.corpus.articles))
+        select_by = self.config.select_by
+        metric = select_by if select_by == LAST else deciding_metric(select_by, len(self.corpus.articles))
         followed = self.options.final
         return TrainingContext(
             seed=self.config.seed,

@@ -10,6 +10,7 @@ import torch
 from statgraph import artifacts
 from statgraph.encoders.inference.query_graph import add_query_graph
 from statgraph.errors import RunError, UsageError, option
+from statgraph.evaluation.metrics import deciding_metric
 from statgraph.graph.smoothing import smoothed
 from statgraph.law.records import Corpus
 from statgraph.law.structure import Structure
@@ -130,12 +131,13 @@ def _start(job: Job, encoder: StudentEncoder, member: RunFolder, teacher: RunFol
     others = smoothed(vectors, law.section, cited, starts, weight)
     with torch.inference_mode():
         questions = encoder.eval()(encoder.inputs([question.text for question in dev])).numpy()
+    metric = deciding_metric(job.config.select_by, len(corpus.articles))
     as_it_is, with_law = (
-        vector_metrics(questions, start, corpus.label_rows(dev))[job.context.metric] for start in (vectors, others)
+        vector_metrics(questions, start, corpus.label_rows(dev))[metric] for start in (vectors, others)
     )
     better = with_law > as_it_is
     job.options.announce(
-        f"article vectors {'smoothed over the law' if better else 'as they were'}: {job.context.metric} on dev "
+        f"article vectors {'smoothed over the law' if better else 'as they were'}: {metric} on dev "
         f"{100 * with_law:.1f} smoothed, {100 * as_it_is:.1f} as they were"
     )
     return others if better else vectors

@@ -97,7 +97,7 @@ class TrainingContext:
         log: one line for each epoch.
         resume: whether to continue from the checkpoints.
         progress: called after every step.
-        metric: the mean on dev that decides which epoch is best.
+        metric: the mean on dev that decides which epoch is best; the last one is where dev has none of that name.
         stops: by stage, the epoch after which to stop as if it were the best, on the schedule of all, without a look at
             dev; None to train all and choose.
     """

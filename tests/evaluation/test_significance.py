@@ -115,3 +115,18 @@ def test_what_cannot_be_compared_is_refused(baseline, system, message):
 
 def test_one_question_shows_no_difference():
     assert compare([metrics_of(0.0)], [metrics_of(1.0)], "mAP", np.random.default_rng(0)).p_value == 1.0
+
+
+def test_a_question_repeated_within_its_cluster_adds_no_certainty():
+    rng = np.random.default_rng(3)
+    before, after = rng.random(12), rng.random(12)
+    single = [QuestionMetrics({"mAP": values}) for values in (before, after)]
+    clusters = np.repeat(np.arange(12), 3)
+    thrice = [QuestionMetrics({"mAP": np.repeat(values, 3)}, clusters) for values in (before, after)]
+    one, three = (compare([a], [b], "mAP", np.random.default_rng(0)) for a, b in (single, thrice))
+    assert (three.difference, three.low, three.high, three.p_value) == pytest.approx(
+        (one.difference, one.low, one.high, one.p_value)
+    )
+    assert (one.n_questions, three.n_questions) == (12, 36)
+    loose = compare(*([QuestionMetrics(each.values)] for each in thrice), "mAP", np.random.default_rng(0))
+    assert loose.high - loose.low < 0.8 * (three.high - three.low)

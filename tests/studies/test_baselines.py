@@ -5,7 +5,7 @@ import pytest
 
 from statgraph.studies.baselines import BASELINES, BaselineRuns, expanded, word_counts
 from statgraph.studies.running import planned_runs
-from statgraph.studies.spec import RowSpec, TableSpec, read_table
+from statgraph.studies.spec import RowSpec, TableSpec, read_table, table_names
 from statgraph.studies.store import RunStore
 
 
@@ -78,13 +78,16 @@ def test_a_fusion_names_what_dev_chose(baseline, result, quick_backbone):
     assert {"bm25.k1", "bm25.b"} < found.about["chosen"].keys()
 
 
-def test_the_best_signal_of_an_ensemble(result, quick_settings, quick_backbone):
+@pytest.mark.parametrize(
+    ("baseline", "chosen"), [("signal", {"signal"}), ("rival", {"k", "bm25", "votes"}), ("votes", set())]
+)
+def test_what_ranks_over_the_parts_of_an_ensemble(baseline, chosen, result, quick_settings, quick_backbone):
     own = [text for text in quick_settings if not text.startswith("encoder.backbone")]
     settings = (*own, f"ensemble.members=qabisar@{quick_backbone}", "ranker.learnt=false")
-    found = result(RowSpec("a", "ensemble", settings, baseline="signal"))
-    assert found.about["chosen"].keys() == {"signal"}
+    found = result(RowSpec("a", "ensemble", settings, baseline=baseline))
+    assert found.about["chosen"].keys() == chosen
     assert not found.signals
 
 
-def test_every_baseline_has_a_row_in_the_table():
-    assert {row.baseline for row in read_table("ranking").rows} == {"", *BASELINES}
+def test_every_baseline_has_a_row_in_a_table():
+    assert {row.baseline for name in table_names() for row in read_table(name).rows} == {"", *BASELINES}

@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from statgraph.config import RunConfig
+from statgraph.config import LAST, RunConfig
 from statgraph.errors import UsageError
 from statgraph.graph.gnn.graph_inputs import read_graph_inputs
 from statgraph.law.store import write_corpus
@@ -25,6 +25,8 @@ from statgraph.systems.dense import rehearsed, stage1_key, train_dense
 from statgraph.systems.job import Job, TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config, system_names
+from statgraph.training.checkpoints import MetricsLog
+from statgraph.training.loop import chosen_epochs
 
 
 @pytest.fixture
@@ -133,8 +135,9 @@ def test_runs_share_a_first_stage(train, tmp_path_factory):
     assert len([epoch for stage, epoch in epochs_of(second) if stage == "stage1"]) == 1
     assert (vectors_of(first) == vectors_of(alone)).all()
     assert (vectors_of(second) == vectors_of(alone)).all()
-    train("qabisar", "stage1.epochs=2", "select_by=mAP", stage1_cache=cache)
+    last, _ = train("qabisar", "stage1.epochs=2", "stage2.epochs=2", "select_by=last", stage1_cache=cache)
     assert len(list(cache.iterdir())) == 2
+    assert chosen_epochs(MetricsLog(last / "metrics.jsonl").records(), LAST) == {"stage1": 2, "stage2": 2}
 
 
 @pytest.mark.parametrize("similarity", ["cosine", "dot", "euclidean"])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from statgraph.config import LAST
 from statgraph.errors import RunError
 from statgraph.training.checkpoints import MetricsLog, load_progress, load_weights, save_checkpoint
 from statgraph.training.loop import Schedule, TrainingContext, ahead, chosen_epochs, train_stage
@@ -202,6 +203,11 @@ def test_another_metric_may_decide_and_then_quality_and_epoch_0_counts(train, tm
     assert {(each.metric, each.dev) for each in heard if each.epoch == 2} == {("R@200", recalls[1])}
     assert same(stage.weights(), load_weights(tmp_path / "run" / "line" / "best"))
     assert same(stage.weights(), before) == (epoch == 0)
+
+
+def test_the_last_epoch_is_kept_where_that_is_asked(train, tmp_path):
+    best = train(LineStage(dev=[0.9, 0.3, 0.6, 0.6, 0.2, 0.4]), metric=LAST)
+    assert (best["epoch"], best["quality"]) == (5, 0.4)
 
 
 def test_without_dev_questions_the_last_epoch_is_kept(train, tmp_path):

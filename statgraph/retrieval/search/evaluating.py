@@ -32,8 +32,10 @@ class SplitMetrics:
 
     def to_dict(self) -> dict[str, object]:
         """Return JSON values: metrics rounded to `SAVED_DECIMALS`, strata as lists of question ids."""
+        clusters = self.metrics.clusters
         return {
             "question_ids": list(self.question_ids),
+            **({} if clusters is None else {"clusters": clusters.tolist()}),
             "metrics": {
                 name: np.round(values, SAVED_DECIMALS).tolist() for name, values in self.metrics.values.items()
             },
@@ -56,10 +58,13 @@ class SplitMetrics:
             if any(column.shape != (len(question_ids),) for column in values.values()):
                 raise ValueError(f"a metric does not have {len(question_ids)} values, one for each question")
             masks = {name: np.isin(question_ids, list(held)) for name, held in saved["strata"].items()}
+            clusters = np.array(saved["clusters"], dtype=np.int64) if "clusters" in saved else None
+            if clusters is not None and clusters.shape != (len(question_ids),):
+                raise ValueError(f"'clusters' does not have {len(question_ids)} values, one for each question")
             strange = {held for ids in saved["strata"].values() for held in ids}.difference(question_ids)
             if strange:
                 raise ValueError(f"a stratum holds question '{min(strange)}', which was not measured")
-        return cls(question_ids, QuestionMetrics(values), masks)
+        return cls(question_ids, QuestionMetrics(values, clusters), masks)
 
 
 def sets_of_split(corpus: Corpus, split: str) -> tuple[str, ...]:
