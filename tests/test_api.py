@@ -31,7 +31,7 @@ def test_every_line_of_the_page_runs(tmp_path, monkeypatch, capsys):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(table, encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    assert len(re.findall(r"^```python", text, re.MULTILINE)) == len(blocks) == 14
+    assert len(re.findall(r"^```python", text, re.MULTILINE)) == len(blocks) == 11
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), names)
     said = capsys.readouterr().out.splitlines()
