@@ -128,23 +128,24 @@ def test_the_page_of_formats_names_every_profile():
     assert [name for name in profile_names() if f"`{name}`" not in page] == []
 
 
-def test_the_page_of_formats_has_the_figures_of_the_ten_acts():
-    together = re.search(r"/ (\d+) of 80 \| \d+ / (\d+) of 80", (DOCS / "official-acts.md").read_text(encoding="utf-8"))
-    bm25, ensemble = together.groups()
-    assert f"{ensemble} times of 80 (BM25 {bm25})" in (DOCS / "formats.md").read_text(encoding="utf-8")
-
-
 def test_the_example_of_your_own_statutes_runs_as_it_stands(run_here, tmp_path):
+    docx = pytest.importorskip("docx", reason="the extra 'documents' is not installed")
+    commands, word = example_of("your-own-statutes.md", tmp_path), docx.Document()
+    for line in (tmp_path / "dogs.txt").read_text(encoding="utf-8").splitlines():
+        word.add_paragraph(line)
+    word.save(tmp_path / "dogs.docx")
     said = {}
-    for command in example_of("your-own-statutes.md", tmp_path):
+    for command in commands:
         done = run_here(*shlex.split(command))
-        untrained = command.startswith("search") and "--corpus" in command
-        notes = [line for line in done.stderr.splitlines() if not line.startswith("Embedding 6 articles once")]
-        assert (done.returncode, [line[:19] for line in notes]) == (0, ["Nothing was trained"] * untrained), command
-        said[command.split()[0]] = done.stdout
-    assert list(said) == ["import", "build-graph", "plot", "search", "train"]
-    assert said["search"].split()[0] == "1"
-    assert "Art. 1, Harbour Code" in said["search"].splitlines()[0]
+        assert done.returncode == 0, command
+        said.setdefault(command.split()[0], []).append(done.stdout)
+    assert list(said) == ["import", "search", "train"]
+    assert said["search"][0].split("\n")[0].endswith("Section 2, Dog Act – Owners")
+    questions, harbour = (read_corpus(tmp_path / "corpora" / name) for name in ("dogs-asked", "harbour"))
+    assert [len(question.article_ids) for question in questions.questions] == [1, 1, 2]
+    assert [article.title for article in harbour.articles] == [f"Art. {number}, Harbour Code" for number in (1, 2, 3)]
+    assert harbour.citing[1].article_ids == ("h3",)
+    assert [text.citing_id for text in harbour.usable_citing()] == ["c1", "c2"]
 
 
 def test_the_site_is_built_without_a_warning_with_every_page_and_names_no_other_host(tmp_path):
@@ -166,20 +167,6 @@ def test_the_site_is_built_without_a_warning_with_every_page_and_names_no_other_
     assert {name: found for name, text in built.items() if (found := loaded.findall(text))} == {}
 
 
-SCRIPTS = {  # letters of the languages that are not written in Latin, Greek or Cyrillic
-    "ar": "عقد",
-    "fa": "عقد",
-    "hi": "नगर",
-    "ne": "नगर",
-    "ta": "நகர",
-    "yi": "שטאט",
-    "hy": "քաղաք",
-    "ja": "都市",
-    "ko": "도시",
-    "zh": "都市",
-}
-
-
 def language_rows() -> dict[str, tuple[bool, ...]]:
     """Return what the code has for each language, as the columns of docs/languages.md."""
     from statgraph.artifacts import read_table
@@ -187,25 +174,33 @@ def language_rows() -> dict[str, tuple[bool, ...]]:
     from statgraph.law.citations.tables import tables
     from statgraph.retrieval.lexical.analysis import STEMMERS, STOP_WORDS
     from statgraph.retrieval.lexical.compounds import LINKS
-    from statgraph.retrieval.lexical.spelling import Spelling
 
-    page = {path.stem for path in (REPO / "statgraph" / "service" / "page" / "words").glob("*.js")}
     read = {row["language"] for row in read_table(Path(law_words.__file__).with_suffix(".tsv"))}
-
-    def is_corrected(language: str) -> bool:
-        word = SCRIPTS.get(language, "town") * 2
-        return Spelling(lambda: [word], lambda _: 1, lambda _: False).correction(word) is not None
-
     columns = (read, tables(), STEMMERS, STOP_WORDS, LINKS)
-    languages = sorted({*page, *(language for column in columns for language in column)})
-    return {
-        language: (*(language in column for column in columns), is_corrected(language), language in page)
-        for language in languages
-    }
+    languages = sorted({language for column in columns for language in column})
+    return {language: tuple(language in column for column in columns) for language in languages}
 
 
 def test_the_page_of_languages_says_what_each_has():
     text = (DOCS / "languages.md").read_text(encoding="utf-8")
-    lines = [re.split(r"\s*\|\s*", line)[1:-1] for line in text.splitlines() if line.startswith("| `")]
-    said = {code.strip("`"): tuple(mark == "yes" for mark in marks) for code, _, *marks in lines}
-    assert said == language_rows()
+    rows = re.findall(r"^\| ((?:[^`|]+ `[a-z]{2}`)+) \|(.*)\|$", text, re.MULTILINE)
+    said = [(code, marks) for named, marks in rows for code in re.findall(r"`(..)`", named)]
+    assert len(said) == len(dict(said))
+    assert {code: tuple(mark.strip() == "yes" for mark in marks.split("|")) for code, marks in said} == language_rows()
+    page = re.search(r"^- \*\*The page\*\* .*$", text, re.MULTILINE).group()
+    words = (REPO / "statgraph" / "service" / "page" / "words").glob("*.js")
+    assert set(re.findall(r"`(..)`", page)) == {path.stem for path in words}
+
+
+@pytest.mark.parametrize(
+    ("word", "is_corrected"),
+    [
+        *((word, True) for word in ("towntown", "πόληπόλη", "городгород", "քաղաքքաղաք")),
+        *((word, False) for word in ("عقدعقد", "नगरनगर", "நகரநகர", "שטאטשטאט", "都市都市", "도시도시")),
+    ],
+)
+def test_typing_errors_are_corrected_in_the_scripts_of_the_page_of_languages(word, is_corrected):
+    from statgraph.retrieval.lexical.spelling import Spelling
+
+    found = Spelling(lambda: [word], lambda _: 1, lambda _: False).correction(word)
+    assert (found is not None) == is_corrected
