@@ -1,4 +1,4 @@
-"""A run as a retriever of Haystack's. Needs the extra `haystack`."""
+"""A run as a retriever of Haystack's. Needs the extra `integrations`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A corpus under ids of ir_datasets, as PyTerrier and its like name data sets. Needs the extra `ir-datasets`."""
+"""A corpus under ids of ir_datasets, as PyTerrier and its like name data sets. Needs the extra `integrations`."""
 
 from __future__ import annotations
 

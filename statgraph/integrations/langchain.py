@@ -1,4 +1,4 @@
-"""A run as a retriever of LangChain's. Needs the extra `langchain`."""
+"""A run as a retriever of LangChain's. Needs the extra `integrations`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run as a retriever of LlamaIndex's. Needs the extra `llamaindex`."""
+"""A run as a retriever of LlamaIndex's. Needs the extra `integrations`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs as tools for assistants that must cite law, by the Model Context Protocol. Needs the extra `mcp`."""
+"""Runs as tools for assistants that must cite law, by the Model Context Protocol. Needs the extra `serve`."""
 
 from __future__ import annotations
 

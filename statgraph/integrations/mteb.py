@@ -1,5 +1,5 @@
 """A run and a corpus as MTEB takes them: the whole retriever as a search model, the questions as a retrieval task.
-Needs the extra `mteb`."""
+Needs the package `mteb`."""
 
 from __future__ import annotations
 

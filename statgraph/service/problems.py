@@ -13,7 +13,7 @@ from statgraph.service.schemas import Problem
 
 MEDIA_TYPE = "application/problem+json"
 # Any request may be refused with these before its route is reached.
-EVERYWHERE = (401, 408, 413, 500)
+EVERYWHERE = (401, 408, 413, 421, 500)
 _MEANINGS = {
     400: "The body is not JSON.",
     401: "The service requires a token.",
@@ -22,6 +22,7 @@ _MEANINGS = {
     408: "The body did not arrive in time.",
     409: "An article of this id is there already, or another process changes the run.",
     413: "The body is too long.",
+    421: "The request names another host.",
     422: "A value is invalid.",
     500: "A bug in the service.",
     503: "The run is still loading, or too many questions are in progress: retry after Retry-After.",
