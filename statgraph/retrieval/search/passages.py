@@ -27,8 +27,6 @@ class SentenceEncoder:
 class PassageFinder:
     """Finds passages by the words that they share with a question, rare words first; without such a word, by vectors.
 
-    Vectors alone were tried too: what that gave, and what it takes, is in docs/explaining.md.
-
     Args:
         language: of the law.
         background: gives texts that show which words are rare; called once, at the first question.
