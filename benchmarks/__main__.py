@@ -4,7 +4,7 @@
 
 Without names it runs all but those that need more (index_largest: ten minutes, 20 GB of disk); without a corpus, on the
 embedded sample and the newest run, which the present commit must have trained. Each measure writes
-`benchmarks/results/NAME.json`; docs/performance.md gets the table of all results on disk (not with --quick).
+`benchmarks/results/NAME.json`; the pages of docs/ get the tables and plots of all results on disk (not with --quick).
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.measuring import Row, Settings
-from benchmarks.results import save_results, write_pages
+from benchmarks.results import pages, save_results
+from statgraph.artifacts import write_text
 from statgraph.errors import StatgraphError
 from statgraph.law.catalogue import sample_folder
 from statgraph.registry import load
@@ -42,14 +43,15 @@ MEASURES = {
     "ensemble_training": "ensemble_training:measure",
     "ensemble_training_long": "ensemble_training:measure",
     "known_tools": "known_tools:measure",
+    "known_tools_law": "known_tools:measure",
 }
 # These measure a trained run, which the present commit must have trained.
 OF_A_RUN = ("query", "query_static", "ensemble_query", "serving", "updating", "updating_static")
-# Run only when named: the first takes ten minutes and 20 GB of disk, the last an hour and other tools. The others want
-# a run on the static encoder or of an ensemble, or train one, of short questions and of long ones.
+# Run only when named: the first takes ten minutes and 20 GB of disk, the last two an hour and other tools. The others
+# want a run on the static encoder or of an ensemble, or train one, of short questions and of long ones.
 WHEN_NAMED = (
     "index_largest", "query_static", "ensemble_query", "updating_static", "ensemble_training", "ensemble_training_long",
-    "known_tools"
+    "known_tools", "known_tools_law"
 )  # fmt: skip
 
 
@@ -98,7 +100,8 @@ def _measure(name: str, arguments: argparse.Namespace, options: Sequence[str]) -
     if not settings.quick:
         words = [published_path(Path(word)) if Path(word).exists() else word for word in options]
         save_results(name, rows, command=" ".join(["python -m benchmarks", name, *words]))
-        write_pages(MEASURES)
+        for page, text in pages().items():
+            write_text(page, text)
 
 
 def measure_named(name: str) -> Callable[[Settings], list[Row]]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import math
 import platform
 import re
 import statistics
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
@@ -16,8 +15,9 @@ from pathlib import Path
 
 import torch
 
+from benchmarks import plots
 from benchmarks.measuring import Row
-from statgraph.artifacts import read_json, write_json, write_text
+from statgraph.artifacts import read_json, write_json
 from statgraph.device import peak_memory_mib
 from statgraph.runs.provenance import commit
 from statgraph.studies.rendering import table
@@ -28,27 +28,27 @@ _PACKAGES = (
     "torch", "dgl", "faiss-cpu", "sentence-transformers", "torch-geometric", "onnxruntime", "lancedb", "haystack-ai"
 )  # fmt: skip
 NOT_MEASURED = "not measured"
-# What a user asks -> the measures that answer it.
-QUESTIONS = {
-    "How long does training take?": ("ensemble_training", "ensemble_training_long", "embedding", "attention"),
-    "How fast is an answer?": ("query_static", "ensemble_query", "query", "serving"),
-    "How large may the law be?": ("importing", "index_kinds", "index_largest"),
-    "How long does an amendment take?": ("updating", "updating_static"),
-    "On a GPU": ("on_gpu",),
-}
-_DETAIL = re.compile(r"64 questions at once|GATv2's layer|`precision=")
-PAGE, TOOLS_PAGE, TOOLS = DOCS / "performance.md", DOCS / "other-tools.md", "known_tools"
-PLOT = DOCS / "images" / "index-size.svg"
-_ALONE = re.compile(r"index of ([\d,]+) articles, .*ivf-pq.*, one question at a time")
-_STYLE = "text{font:12px sans-serif;fill:#7a7a7a}.grid{stroke:#7a7a7a;opacity:.25}.ours{stroke:#4f6bd8;fill:#4f6bd8}"
-_STYLE += ".exact{stroke:#9a9a9a;fill:#9a9a9a}path{stroke-width:2}path.ours,path.exact{fill:none}"
-# Figure of a row -> its column and how it is written.
-_COLUMNS = {
-    "S@1": ("S@1", "{:.1f}"), "S@3": ("S@3", "{:.1f}"), "R@100": ("R@100", "{:.1f}"),
-    "first_s": ("first answer, s", "{:,.0f}"), "again_s": ("after a restart, s", "{:.1f}"),
-    "question_ms": ("a question, ms", "{:,.1f}"), "memory_mb": ("memory, MB", "{:,.0f}"),
-    "disk_mb": ("disk, MB", "{:,.1f}"), "lines": ("lines of code", "{:.0f}"),
+# The measures of each page, in the order of its rows.
+PERFORMANCE = (
+    "ensemble_training", "ensemble_training_long", "embedding", "attention", "query_static", "ensemble_query", "query",
+    "serving", "importing", "index_kinds", "index_largest", "updating", "updating_static", "on_gpu"
+)  # fmt: skip
+TOOLS = ("known_tools", "known_tools_law")
+# Rows that are in a plot, or that nobody asks for.
+_NOT_IN_TABLES = re.compile(r"^`train`|one question|at once|GATv2's layer|`precision=|articles, ivf-pq, memory")
+_TRAINED, _ASKED = "`train`, embedding included: ", re.compile(r"one question(?:, run loaded:| to an)? (?!at a time)")
+PAGE, TOOLS_PAGE, IMAGES = DOCS / "performance.md", DOCS / "other-tools.md", DOCS / "images"
+# Figure of a tool -> its column and how it is written: in the plot, and in the tables.
+_PLOTTED = {
+    "S@1": ("S@1, %", "{:.1f}"), "S@3": ("S@3, %", "{:.1f}"), "R@100": ("R@100, %", "{:.1f}"),
+    "question_ms": ("a question, ms", "{:,.1f}"),
 }  # fmt: skip
+_COLUMNS = {
+    "first_s": ("first answer, s", "{:,.0f}"), "again_s": ("after a restart, s", "{:.1f}"),
+    "memory_mb": ("memory, MB", "{:,.0f}"), "disk_mb": ("disk, MB", "{:,.1f}"), "lines": ("lines of code", "{:.0f}"),
+}  # fmt: skip
+_LEAST_SHARE = 0.01  # of a step of training in its plot
+_LEAST_QUESTIONS = 50  # of a law in the plot and the tables of tools: fewer say too little
 
 
 def save_results(name: str, rows: list[Row], *, command: str) -> None:
@@ -71,78 +71,101 @@ def save_results(name: str, rows: list[Row], *, command: str) -> None:
     write_json(FOLDER / f"{name}.json", {"about": about, "rows": [asdict(row) for row in rows]})
 
 
-def write_pages(names: Iterable[str]) -> None:
-    """Put the tables of the results on disk, in the order of these measures, into the pages; what people wrote around
-    them stays."""
-    results = {name: read_json(path) for name in names if (path := FOLDER / f"{name}.json").is_file()}
-    tools = results.pop(TOOLS, None)
-    write_text(PAGE, with_tables(PAGE, performance(results)))
-    write_text(PLOT, index_plot(results))
-    if tools:
-        write_text(TOOLS_PAGE, with_tables(TOOLS_PAGE, tools_tables(tools)))
+def pages() -> dict[Path, str]:
+    """Return the pages that hold results, with the tables of those on disk between their marks, and their plots, by
+    path. What people wrote around the tables stays."""
+    results = {name: read_json(path) for name in (*PERFORMANCE, *TOOLS) if (path := FOLDER / f"{name}.json").is_file()}
+    tools = [results.pop(name) for name in TOOLS if name in results]
+    rows = [row for result in results.values() for row in result["rows"]]
+    return {
+        PAGE: with_tables(PAGE, performance(results)),
+        IMAGES / "training-time.svg": training_plot(rows),
+        IMAGES / "answer-time.svg": answers_plot(rows),
+        IMAGES / "index-size.svg": plots.index_plot(rows),
+        TOOLS_PAGE: with_tables(TOOLS_PAGE, tools_tables(tools)),
+        IMAGES / "other-tools.svg": tools_plot(tools),
+    }
 
 
-def tools_tables(result: Mapping) -> list[str]:
-    """Return a table for each law of `known_tools`, a line for each tool that was there, and where they come from."""
+def tools_tables(results: Sequence[Mapping]) -> list[str]:
+    """Return a table for each law that tools were measured on, a line for each tool that was there, and where they come
+    from."""
     lines: list[str] = []
-    columns = ["", *(column for column, _ in _COLUMNS.values())]
-    for law, rows in itertools.groupby(result["rows"], key=lambda row: row["what"]):
-        cells = [[row["against"], *_figures(row)] for row in rows if row["figures"]]
-        lines += [f"**{law}**", "", *table(columns, cells, numbers=range(1, len(columns))), ""]
-    return [*lines, f"{_source(result['about'])}."]
-
-
-def _figures(row: Mapping) -> list[str]:
-    """Return the cells of a tool's figures."""
-    return [written.format(row["figures"][name]) for name, (_, written) in _COLUMNS.items()]
-
-
-def performance(results: Mapping[str, Mapping]) -> list[str]:
-    """Return a table for each question of a user, a line for all that was measured of one thing. `benchmarks/results/`
-    has the other rows, what was asked for, the notes, commits and machines."""
-    lines: list[str] = []
-    for question, names in QUESTIONS.items():
-        there = {name: results[name] for name in names if name in results}
-        measured: dict[str, list[str]] = {}
-        for row in (row for result in there.values() for row in result["rows"]):
-            if row["reached"] != NOT_MEASURED and not _DETAIL.search(row["what"]):
-                beside = f"beside {row['against']}: " if row["against"] else ""
-                measured.setdefault(row["what"], []).append(f"{beside}{row['reached']}")
-        if measured:
-            rows = [(what, "<br>".join(cells)) for what, cells in measured.items()]
-            dates = ", ".join(f"`{name}` ({result['about']['date']})" for name, result in there.items())
-            lines += [f"**{question}**", "", *table(["what", "measured"], rows), "", f"Measures: {dates}.", ""]
+    for result in results:
+        for law, rows in _by_law(result):
+            there = {name: column for name, column in _COLUMNS.items() if name in rows[0]["figures"]}
+            cells = [
+                [row["against"], *(written.format(row["figures"][name]) for name, (_, written) in there.items())]
+                for row in rows
+            ]
+            columns = ["", *(column for column, _ in there.values())]
+            lines += [f"**{law}**", "", *table(columns, cells, numbers=range(1, len(columns))), ""]
+        lines += [f"{_source(result['about'])}.", ""]
     return lines[:-1]
 
 
-def index_plot(results: Mapping[str, Mapping]) -> str:
-    """Return an SVG of the time of a question over the number of articles, by `ivf-pq` and by exact search."""
-    rows = [row for result in results.values() for row in result["rows"]]
-    points: dict[str, list[tuple[float, float]]] = {"ours": [], "exact": []}
-    for row, match in ((row, _ALONE.fullmatch(row["what"])) for row in rows):
-        if match:
-            n_articles = int(match[1].replace(",", ""))
-            for line, name in (("ours", "ours"), ("exact", "faiss")):
-                points[line].append((n_articles, 1000 * statistics.median(row["figures"][name])))
+def tools_plot(results: Sequence[Mapping]) -> str:
+    """Return what each tool finds, and the time of a question, as bars for each law."""
+    groups: dict[str, list[plots.Bar]] = {}
+    for law, rows in itertools.chain(*map(_by_law, results)):
+        for tool, figures in ((row["against"], row["figures"]) for row in rows):
+            values = [figures[name] for name in _PLOTTED]
+            groups.setdefault(law, []).append(plots.Bar(tool, values, tool.startswith("statgraph")))
+    return plots.bars(dict(_PLOTTED.values()), groups)
 
-    def place(n_articles: float, milliseconds: float) -> tuple[float, float]:
-        return round(80 + 160 * (math.log10(n_articles) - 4), 1), round(240 - 50 * math.log10(milliseconds), 1)
 
-    parts = []
-    for exponent in range(-1, 5):
-        _, y = place(1e4, 10**exponent)
-        label = f'<text x="72" y="{y + 4}" text-anchor="end">{10**exponent:g} ms</text>'
-        parts.append(f'<path class="grid" d="M80 {y}H560"/>{label}')
-    for exponent in range(4, 8):
-        x, _ = place(10**exponent, 1)
-        parts.append(f'<text x="{x}" y="310" text-anchor="middle">{10**exponent:,}</text>')
-    for line, label in (("ours", "ivf-pq"), ("exact", "exact search")):
-        places = [place(*point) for point in sorted(points[line])]
-        parts.append(f'<path class="{line}" d="M{" L".join(f"{x} {y}" for x, y in places)}"/>')
-        parts += [f'<circle class="{line}" cx="{x}" cy="{y}" r="4"/>' for x, y in places]
-        parts += [f'<text x="{x + 8}" y="{y + 4}">{label}</text>' for x, y in places[-1:]]
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 660 330">\n<style>{_STYLE}</style>'
-    return "\n".join([head, *parts, "</svg>"]) + "\n"
+def _by_law(result: Mapping) -> Iterator[tuple[str, list[Mapping]]]:
+    """Yield the laws of enough questions, with the rows of the tools that were there."""
+    for law, rows in itertools.groupby(result["rows"], key=lambda row: row["what"]):
+        if int(law.split()[-2]) >= _LEAST_QUESTIONS:
+            yield law, [row for row in rows if row["figures"]]
+
+
+def performance(results: Mapping[str, Mapping]) -> list[str]:
+    """Return a table with a line for all that was measured of one thing, and the measure. `benchmarks/results/` has the
+    other rows, what was asked for, the notes, commits, dates and machines."""
+    measured: dict[tuple[str, str], list[str]] = {}
+    for name, result in results.items():
+        for row in result["rows"]:
+            if row["reached"] == NOT_MEASURED or _NOT_IN_TABLES.search(row["what"]):
+                continue
+            thing = next((what for what, _ in measured if row["what"].startswith(f"{what}: ")), row["what"])
+            aspect = row["what"].removeprefix(thing).removeprefix(": ") or (
+                row["against"] and f"beside {row['against']}"
+            )
+            measured.setdefault((thing, name), []).append(f"{aspect}: {row['reached']}" if aspect else row["reached"])
+    rows = [(thing, "<br>".join(cells), f"`{name}`") for (thing, name), cells in measured.items()]
+    return table(["what", "measured", "measure"], rows)
+
+
+def training_plot(rows: Iterable[Mapping]) -> str:
+    """Return the minutes of each step of training, as bars for each law."""
+    groups = {}
+    for row in (row for row in rows if row["what"].startswith(_TRAINED)):
+        total = row["figures"]["s"]
+        steps = {_short(name): s for name, s in row["figures"]["steps"].items() if s >= _LEAST_SHARE * total}
+        heading = f"{row['what'].removeprefix(_TRAINED)}: {row['reached']}"
+        groups[heading] = [plots.Bar(name, [seconds / 60]) for name, seconds in steps.items()]
+    return plots.bars({"minutes": "{:.1f}"}, groups)
+
+
+def _short(step: str) -> str:
+    return step.removeprefix("member ").replace("embedded:", "").replace("multilingual-", "")
+
+
+def answers_plot(rows: Iterable[Mapping]) -> str:
+    """Return the milliseconds of a question, by statgraph and by what a user would put together, as bars."""
+    groups = {}
+    for row in rows:
+        figures = row["figures"]
+        if not (_ASKED.match(row["what"]) and figures) or "`precision=" in row["what"]:
+            continue
+        ours, plain = ("seconds", "plain_seconds") if "seconds" in figures else ("float32", "plain")
+        groups[_ASKED.sub("", row["what"], count=1).strip()] = [
+            plots.Bar("statgraph", [1000 * statistics.median(figures[ours])]),
+            plots.Bar("put together by hand", [1000 * statistics.median(figures[plain])], is_ours=False),
+        ]
+    return plots.bars({"median of a question, ms": "{:.3g}"}, groups)
 
 
 def _source(about: Mapping) -> str:

@@ -37,7 +37,7 @@ UNPICKLING_NAMES = {("torch", "load"), ("torch", "save")}
 # on a fetched corpus (`make real`), the short form of `make trial`, and two of what several modules hold together.
 TESTS_OF_THE_WHOLE = (
     *(f"tests/test_{name}.py" for name in ("layering", "guard", "old_runs", "site", "small_laws", "leaks")),
-    *(f"tests/test_{name}.py" for name in ("labelled_device", "odd_questions", "words")),
+    *(f"tests/test_{name}.py" for name in ("labelled_device", "odd_questions", "words", "figures")),
     *(
         "*_real.py",
         "tests/graph/gnn/test_layers.py",

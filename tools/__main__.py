@@ -1,9 +1,10 @@
-"""`make docs`: write the pages of docs/ that follow from the package, its results and the papers' values."""
+"""`make docs`: write the pages of docs/ that follow from the package, what was measured and the papers' values."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from benchmarks import results as measured
 from statgraph.artifacts import write_text
 from statgraph.studies.table_files import markdown_beside
 from tools import fidelity_page, findings_page, results_page
@@ -22,6 +23,7 @@ def pages() -> dict[Path, str]:
         DOCS / "tutorial.ipynb": notebook((DOCS / "tutorial.md").read_text(encoding="utf-8")),
         DOCS / "results.md": findings,
         DOCS / "images" / "findings.svg": findings_page.plot(findings, results),
+        **measured.pages(),
         tables: results_page.page(tables.read_text(encoding="utf-8"), results),
         **{markdown_beside(path): results_page.table_page(path) for path in sorted(results.glob("*.json.gz"))},
     }

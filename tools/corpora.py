@@ -32,11 +32,8 @@ REPOSITORIES = Path(__file__).with_suffix(".yaml")
 _CUT = 0.7  # of the words of an article in the file; with fewer it is cut, says the page too
 _MIN_WORDS = 3  # of an article that is counted: others are repealed, or a title
 _WORD = re.compile(r"[\u3040-\u9fff]|\w+")
-_COLUMNS = (
-    "repository", "files", "without articles", "words", "in articles", "left out", "lost", "counted", "found",
-    "missing", "cut", "false",
-)  # fmt: skip
-_SHARES = ("in articles", "left out", "lost")  # of the words
+_COLUMNS = ("files", "without articles", "words", "left out", "lost", "counted", "missing", "cut", "false")
+_SHARES = ("left out", "lost")  # of the words
 
 
 @dataclass
@@ -44,13 +41,12 @@ class Result:
     """What an import makes of the files of a repository."""
 
     counts: Counter[str] = field(default_factory=Counter)
-    left_out: Counter[str] = field(default_factory=Counter)
     examples: list[str] = field(default_factory=list)
 
-    def row(self, name: str) -> list[str]:
-        """Return the cells of its row."""
+    def row(self) -> list[str]:
+        """Return the cells of its figures."""
         shares = {key: f"{100 * self.counts[key] / max(1, self.counts['words']):.2f} %" for key in _SHARES}
-        return [name, *(shares.get(key, f"{self.counts[key]:,}") for key in _COLUMNS[1:])]
+        return [shares.get(key, f"{self.counts[key]:,}") for key in _COLUMNS]
 
 
 def sections(text: str, article: re.Pattern[str], end: re.Pattern[str]) -> Iterator[tuple[str, int]]:
@@ -73,15 +69,13 @@ def sections(text: str, article: re.Pattern[str], end: re.Pattern[str]) -> Itera
 def compare(result: Result, name: str, draft: Draft, text: str, counted: Iterable[tuple[str, int]]) -> None:
     """Count what became of a file's words, and of its articles by an independent count."""
     counts, balance = result.counts, draft.report.balance
-    counts.update({"words": balance.words, "in articles": balance.kept, "lost": balance.words_lost})
+    counts.update({"words": balance.words, "lost": balance.words_lost})
     counts["left out"] += balance.left_out.total()
-    result.left_out.update(balance.left_out)
     articles = draft.drafted_articles()
     counts["without articles"] += not articles
     found: dict[str, list[int]] = {}
     for one in articles:
         found.setdefault(_key(one.number), []).append(_n_words(one))
-    counts["found"] += sum(bool(one.number) for one in articles)
     for number, n_words in counted:
         if n_words < _MIN_WORDS:
             continue
@@ -142,15 +136,16 @@ def _git(git_dir: Path, *arguments: str) -> str:
 def tables(
     results: Mapping[str, Result], commits: Mapping[str, str], about: Mapping[str, Mapping[str, object]]
 ) -> list[str]:
-    """Return the table of the repositories, and which files were read and what was left out of them."""
-    lines = [*table(_COLUMNS, [result.row(name) for name, result in results.items()]), ""]
-    for name, result in results.items():
-        left_out = ", ".join(f"{count:,} words as {rule}" for rule, count in result.left_out.most_common(3))
-        lines.append(
-            f"- [{name}](https://github.com/{name}/tree/{commits[name][:8]}): {about[name]['about']}, one of "
-            f"{about[name]['every']} files. Left out most: {left_out}."
-        )
-    return lines
+    """Return the table of the repositories."""
+    rows = [
+        [
+            f"[{name}](https://github.com/{name}/tree/{commits[name][:8]})",
+            f"{about[name]['about']}, one of {about[name]['every']} files",
+            *result.row(),
+        ]
+        for name, result in results.items()
+    ]
+    return table(["repository", "what", *_COLUMNS], rows)
 
 
 @click.command(help=__doc__)

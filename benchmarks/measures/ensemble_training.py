@@ -21,7 +21,7 @@ def measure(settings: Settings) -> list[Row]:
         command = ["train", "--fast"] if settings.quick else ["train"]
         options = ["--corpus", str(settings.corpus), "--device", "cpu", "--out", str(run)]
         seconds, peak_mib = peak_of([*command, *options], STATGRAPH_CACHE=str(cache))
-        steps = "; ".join(f"{step['name']} {step['seconds']:.3g} s" for step in RunFolder.read(run).steps)
+        steps = {step["name"]: step["seconds"] for step in RunFolder.read(run).steps}
     about = f"{corpus.name}, {len(corpus.articles):,} articles, {len(corpus.split('train')):,} questions"
     return [
         Row(
@@ -30,7 +30,6 @@ def measure(settings: Settings) -> list[Row]:
             "" if minutes is None else f"under {minutes} min",
             f"{seconds / 60:.1f} min, {peak_mib:,} MiB",
             None if minutes is None else seconds < 60 * minutes,
-            {"s": seconds, "peak_mib": peak_mib},
-            f"By step: {steps}.",
+            {"s": seconds, "peak_mib": peak_mib, "steps": steps},
         )
     ]

@@ -1,6 +1,6 @@
 """statgraph beside the tools that people know, each as a program of a few lines: what it finds, takes and needs.
 
-Without --corpus on the embedded sample and a law of the tests' own; with it on that law too. `pip install lancedb
+Without --corpus on the embedded sample and a law of the tests' own; with it on that law alone. `pip install lancedb
 haystack-ai` brings the two that statgraph does not need.
 """
 
@@ -51,7 +51,8 @@ MEASURES: dict[str, Callable[[set[str], list[str]], float]] = {
 
 def measure(settings: Settings) -> list[Row]:
     """Return a row for each tool on each law; those that learn only where there are questions to learn from."""
-    laws = [*{folder.resolve(): folder for folder in (settings.corpus, sample_folder(), OWN_LAW)}.values()]
+    sample = settings.corpus.resolve() == sample_folder().resolve()
+    laws = [settings.corpus, OWN_LAW] if sample else [settings.corpus]
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for law in laws[-1:] if settings.quick else laws:

@@ -96,7 +96,7 @@ def run_command(command: click.Command, name: str) -> None:
     Every failure is one `Error: ...` on standard error; STATGRAPH_DEBUG=1 shows the traceback of an unexpected one.
     """
     # OpenMP reads it when torch is loaded. Threads that wait for one another spin otherwise, and where other work holds
-    # a core, they spin until they have used up their own turn on it: docs/performance.md has the figures.
+    # a core, they spin until they have used up their own turn on it (docs/performance.md).
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     escape_unwritable(sys.stdout)
     escape_unwritable(sys.stderr)

@@ -1,68 +1,100 @@
+import re
 from dataclasses import asdict
+from xml.etree import ElementTree
+
+import pytest
 
 from benchmarks import results
 from benchmarks.__main__ import MEASURES
 from benchmarks.measuring import Row
-from statgraph.artifacts import write_json
-from tools.material import BEGIN, END, with_tables
 
+SVG = "{http://www.w3.org/2000/svg}"
 ABOUT = {"command": "python -m benchmarks x", "commit": "abc", "date": "2026-01-02", "machine": "m", "peak_mib": 1234}
-ROWS = [
-    Row("a question", "", "1 ms", "2 ms", False, note="tried smaller"),
-    Row("a question", "rival", "2 times faster", "3.0 times", True, note="how it was measured"),
-    Row("64 questions at once", "rival", "", "4.0 times", None),
-    Row("cuda", "rival", "3 times", "not measured", None, note="no GPU"),
-]
-RESULTS = {"serving": {"about": ABOUT, "rows": [asdict(row) for row in ROWS]}}
 
 
-def test_a_user_s_question_has_a_table_with_a_line_for_each_thing():
-    assert results.performance(RESULTS) == [
-        "**How fast is an answer?**",
-        "",
-        "| what | measured |",
-        "| --- | --- |",
-        "| a question | 2 ms<br>beside rival: 3.0 times |",
-        "",
-        "Measures: `serving` (2026-01-02).",
+def words_of(svg: str) -> list[str]:
+    return [text.text for text in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+
+
+def test_the_table_has_a_line_for_each_thing_and_its_measure():
+    rows = [
+        Row("serving", "", "1 ms", "2 ms", False, note="tried smaller"),
+        Row("serving: memory", "", "", "3 MiB", None),
+        Row("a layer", "rival", "2 times faster", "3.0 times", True, note="how it was measured"),
+        Row("64 questions at once", "rival", "", "4.0 times", None),
+        Row("cuda", "rival", "3 times", "not measured", None, note="no GPU"),
+    ]
+    assert results.performance({"serving": {"about": ABOUT, "rows": [asdict(row) for row in rows]}}) == [
+        "| what | measured | measure |",
+        "| --- | --- | --- |",
+        "| serving | 2 ms<br>memory: 3 MiB | `serving` |",
+        "| a layer | beside rival: 3.0 times | `serving` |",
     ]
 
 
-def test_every_measure_answers_a_question_or_is_of_other_tools():
-    answering = [name for names in results.QUESTIONS.values() for name in names]
-    assert sorted([*answering, results.TOOLS]) == sorted(MEASURES)
+def test_every_measure_is_on_a_page():
+    assert sorted([*results.PERFORMANCE, *results.TOOLS]) == sorted(MEASURES)
 
 
-def test_the_page_gets_the_results_on_disk(tmp_path, monkeypatch):
-    monkeypatch.setattr(results, "PAGE", tmp_path / "performance.md")
-    monkeypatch.setattr(results, "PLOT", tmp_path / "index-size.svg")
-    monkeypatch.setattr(results, "FOLDER", tmp_path)
-    write_json(tmp_path / "serving.json", RESULTS["serving"])
-    results.PAGE.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
-    results.write_pages(["query", "serving"])
-    assert results.PAGE.read_text() == with_tables(results.PAGE, results.performance(RESULTS))
-    assert "\nold\n" not in results.PAGE.read_text()
+@pytest.mark.parametrize("path", results.pages(), ids=lambda path: path.name)
+def test_the_pages_and_plots_follow_from_the_results(path):
+    assert results.pages()[path] == path.read_text(encoding="utf-8"), f"{path} is out of date; run 'make docs'"
 
 
-def test_the_plot_has_the_times_of_each_size():
-    figures = {"ours": [0.001, 0.002, 0.001], "faiss": [0.1, 0.1, 0.3]}
-    what = "index of 1,000,000 articles, auto (ivf-pq), one question at a time"
-    rows = [asdict(Row(what, "exact search", "", "x", None, figures))]
-    circles = [line for line in results.index_plot({"x": {"rows": rows}}).splitlines() if "<circle" in line]
-    assert circles == [
-        '<circle class="ours" cx="400.0" cy="240.0" r="4"/>',
-        '<circle class="exact" cx="400.0" cy="140.0" r="4"/>',
+def test_training_is_plotted_by_step_without_the_shortest():
+    figures = {
+        "s": 120,
+        "steps": {"member heads@embedded:multilingual-e5-small": 90, "ranker": 29.5, "evaluation": 0.5},
+    }
+    row = Row("`train`, embedding included: law, 3 articles", "", "", "2.0 min, 5 MiB", None, figures)
+    said = words_of(results.training_plot([asdict(row)]))
+    assert said == ["minutes", "law, 3 articles: 2.0 min, 5 MiB", "heads@e5-small", "1.5", "ranker", "0.5"]
+
+
+def test_answers_are_plotted_beside_those_of_a_plain_program():
+    rows = [
+        Row("one question, run loaded: law", "", "", "x", None, {"seconds": [0.002, 0.003], "plain_seconds": [0.02]}),
+        Row("one question, run loaded: law", "a rival", "", "x", None),
+        Row(
+            'one question, run loaded: law, `precision="int8"`',
+            "",
+            "",
+            "x",
+            None,
+            {"seconds": [1], "plain_seconds": [1]},
+        ),
+        Row("one question to an ensemble: law: a letter", "", "", "x", None, {"float32": [0.1], "plain": [0.2]}),
     ]
+    said = words_of(results.answers_plot(map(asdict, rows)))
+    assert said[1:6] == ["law", "statgraph", "2.5", "put together by hand", "20"]
+    assert said[6:] == ["ensemble: law: a letter", "statgraph", "100", "put together by hand", "200"]
 
 
-def test_tools_have_a_table_a_law():
+def test_tools_have_a_table_and_bars_for_each_law():
     figures = {"S@1": 30, "S@3": 55, "R@100": 100, "first_s": 12.3, "again_s": 4.56, "question_ms": 7.8}
     figures |= {"memory_mb": 1234, "disk_mb": 5.6, "lines": 19}
-    rows = [Row("law", "ours", "", "x", None, figures), Row("law", "theirs", "", "not measured", None, {}, "not here")]
-    rows.append(Row("law 2", "ours", "", "x", None, figures))
-    lines = results.tools_tables({"about": ABOUT, "rows": [asdict(row) for row in rows]})
-    assert [line for line in lines if "**" in line] == ["**law**", "**law 2**"]
-    assert "| ours | 30.0 | 55.0 | 100.0 | 12 | 4.6 | 7.8 | 1,234 | 5.6 | 19 |" in lines
+    laws = ["law, 9 articles, 103 questions", "law 2, 9 articles, 166 questions"]
+    rows = [Row(laws[0], "statgraph", "", "x", None, figures), Row(laws[0], "theirs", "", "not measured", None)]
+    rows.append(Row("law, 9 articles, 20 questions", "statgraph", "", "too few", None, figures))
+    without = {name: value for name, value in figures.items() if name != "first_s"}
+    measured = [rows, [Row(laws[1], "LanceDB", "", "x", None, without)]]
+    of_tools = [{"about": ABOUT, "rows": [asdict(row) for row in of_one]} for of_one in measured]
+    lines = results.tools_tables(of_tools)
+    assert [line for line in lines if "**" in line] == [f"**{law}**" for law in laws]
+    assert "| statgraph | 12 | 4.6 | 1,234 | 5.6 | 19 |" in lines
+    assert "| LanceDB | 4.6 | 1,234 | 5.6 | 19 |" in lines
     assert not any("theirs" in line for line in lines)
-    assert {line.count("|") for line in lines if line.startswith("|")} == {11}
     assert lines[-1] == "`python -m benchmarks x`, 2026-01-02, m."
+    svg = results.tools_plot(of_tools)
+    assert re.findall(r'<rect class="(\w+)"', svg) == ["ours"] * 4 + ["theirs"] * 4
+    assert words_of(svg)[4:] == [
+        laws[0],
+        "statgraph",
+        "30.0",
+        "55.0",
+        "100.0",
+        "7.8",
+        laws[1],
+        "LanceDB",
+        *words_of(svg)[-4:],
+    ]

@@ -1,0 +1,269 @@
+"""Figures that people write into README and docs/, against the saved values that they are of. What stands between
+marks, and the differences and rankers of docs/results.md, are written from these values by the tools."""
+
+from __future__ import annotations
+
+import csv
+import re
+import statistics
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from statgraph.artifacts import read_json
+from statgraph.evaluation.significance import adjusted_p_values
+from statgraph.studies.summary import ALL, RowSummary
+from statgraph.studies.table_files import read_values
+from tools.results_page import saved_table
+
+REPO = Path(__file__).parents[1]
+RESULTS, MEASURED = REPO / "docs" / "results", REPO / "benchmarks" / "results"
+FIGURE = r"\d[\d,]*(?:\.\d+)?"
+METRICS = ("R@100", "mAP", "S@3", "MRR@10")
+BM25, ENSEMBLE, FUSIONS = "BM25 tuned", "ensemble", ("BM25 and e5-small by RRF", "BM25 and e5-small by weighted sum")
+Value = Callable[[], float]
+# Blocks, what tools write, code, the targets of links, and numbers of versions and of sections.
+_NOT_SAID = re.compile(
+    r"^```.*?^```|<!-- (\w+): begin -->.*?<!-- \1: end -->|`[^`]*`|\]\([^)]*\)|\b(?:Python|section) [\d.]+",
+    re.MULTILINE | re.DOTALL,
+)
+SERVED = "`statgraph serve`, 32 clients for 60 s: legi-fr, 29,115 articles, embedded:multilingual-e5-small: time"
+ASKED = "one question to an ensemble: legi-fr, 29,115 articles, 3 members"
+
+
+@cache
+def rows_of(table: str) -> dict[str, RowSummary]:
+    """Return the rows of a published table by name."""
+    return {row.spec.name: row for row in saved_table(read_values(RESULTS / f"{table}.json.gz"))[1]}
+
+
+def mean(table: str, metric: str, *rows: str) -> Value:
+    """Return the highest mean of a metric in these rows, in per cent."""
+    return lambda: max(100 * rows_of(table)[row].strata[ALL][metric].mean for row in rows)
+
+
+def n_questions(table: str, stratum: str = ALL) -> Value:
+    return lambda: next(iter(rows_of(table).values())).n_questions[stratum]
+
+
+def p_value(table: str, row: str, metric: str) -> Value:
+    """Return the p of a row's difference, adjusted for all comparisons of its table."""
+
+    def value() -> float:
+        differences = {
+            (name, compared): comparison
+            for name, summary in rows_of(table).items()
+            for compared, comparison in summary.differences.get(ALL, {}).items()
+        }
+        adjusted = adjusted_p_values([comparison.p_value for comparison in differences.values()])
+        return dict(zip(differences, adjusted, strict=True))[row, metric]
+
+    return value
+
+
+def measured(name: str, what: str, against: str = "") -> dict:
+    """Return the row of a benchmark that begins so."""
+    rows = read_json(MEASURED / f"{name}.json")["rows"]
+    return next(row for row in rows if row["what"].startswith(what) and row["against"].startswith(against))
+
+
+def reached(name: str, what: str, place: int, against: str = "") -> Value:
+    """Return the figure at this place of what a benchmark reached."""
+    return lambda: float(re.findall(FIGURE, measured(name, what, against)["reached"])[place].replace(",", ""))
+
+
+def median(name: str, what: str, key: str) -> Value:
+    return lambda: statistics.median(measured(name, what)["figures"][key])
+
+
+def of_tool(name: str, metric: str, *others: str) -> Value:
+    """Return the highest value of a metric on French law among these tools."""
+    return lambda: max(measured("known_tools_law", "legi-fr", other)["figures"][metric] for other in (name, *others))
+
+
+def gained(idea: str, law: str, metric: str) -> Value:
+    """Return how much an idea of docs/tried.csv gained."""
+
+    def value() -> float:
+        with (REPO / "docs" / "tried.csv").open(encoding="utf-8", newline="") as file:
+            rows = {(row["idea"], row["law"], row["metric"]): row for row in csv.DictReader(file)}
+        row = rows[idea, law, metric]
+        return float(row["with it"]) - float(row["without it"])
+
+    return value
+
+
+def of_readme(table: str) -> list[Value]:
+    """Return the values of a line of README's table."""
+    return [n_questions(table), *(mean(table, "S@3", *rows) for rows in ([BM25], FUSIONS, [ENSEMBLE]))]
+
+
+# A page, what it says with # for each figure, and the value of each.
+SENTENCES: list[tuple[str, str, list[Value]]] = [
+    ("README.md", "29,115 articles, # questions | # | # | **#** |", of_readme("ranking")),
+    ("README.md", "near-duplicates in training, # questions | # | # | # |", of_readme("ranking-by-labels")),
+    ("README.md", "321 articles, # questions | # | # | # |", of_readme("ranking-sample")),
+    ("README.md", "where questions repeat (p #)", [p_value("ranking", ENSEMBLE, "S@3")]),
+    (
+        "README.md",
+        "# % of a question's answers (BM25 #, the fusion #)",
+        [mean("ranking-by-labels", "R@100", *rows) for rows in ([ENSEMBLE], [BM25], FUSIONS)],
+    ),
+    (
+        "README.md",
+        "mAP is # (the fusion #, p < #)",
+        [
+            mean("ranking-sample", "mAP", ENSEMBLE),
+            mean("ranking-sample", "mAP", *FUSIONS),
+            p_value("ranking-sample", ENSEMBLE, "mAP"),
+        ],
+    ),
+    ("docs/results.md", "29,115 articles, # test questions", [n_questions("ranking")]),
+    ("docs/results.md", "its second set, # questions", [n_questions("ranking", "references: all")]),
+    ("docs/results.md", "321 articles, # test questions", [n_questions("ranking-sample")]),
+    ("docs/results.md", "stard's dev, # questions", [n_questions("ranking-stard")]),
+    ("docs/results.md", "gerlayqa's dev, # posts", [n_questions("ranking-gerlayqa")]),
+    ("docs/results.md", "**Seen** questions, #, have", [n_questions("ranking", "seen")]),
+    ("docs/results.md", "**unseen** ones, #, have", [n_questions("ranking", "unseen")]),
+    (
+        "docs/results.md",
+        "Of the # references, # name their article",
+        [n_questions("ranking", "references: all"), n_questions("ranking", "references: given away")],
+    ),
+    ("docs/results.md", "Of the German posts, # ask", [n_questions("ranking-gerlayqa", "seen")]),
+    ("docs/performance.md", "a question takes # ms on", [reached("query_static", "one question", 0)]),
+    (
+        "docs/performance.md",
+        "sentence-transformers takes # times as long as ONNX",
+        [reached("query", "one question", 0, "SentenceTransformer")],
+    ),
+    (
+        "docs/performance.md",
+        "a million take # ms a question at a recall of #",
+        [reached("index_kinds", "index of 1,000,000 articles", place) for place in (4, 0)],
+    ),
+    (
+        "docs/performance.md",
+        "it takes # s with e5-small, a full re-index #",
+        [median("updating", "update", key) for key in ("seconds", "full_seconds")],
+    ),
+    (
+        "docs/performance.md",
+        "A letter takes # times as long",
+        [reached("ensemble_query", f"{ASKED}: inside a letter", 0)],
+    ),
+    ("docs/performance.md", "a service on two cores answers # questions a second", [reached("serving", SERVED, 0)]),
+    (
+        "docs/performance.md",
+        "the default ensemble takes # ms, with float32 #",
+        [reached("ensemble_query", f"{ASKED}{precision}", 0) for precision in (', `precision="int8"`', "")],
+    ),
+    (
+        "docs/other-tools.md",
+        "French law statgraph's R@100 is #, that of others at most #",
+        [of_tool("statgraph", "R@100"), of_tool("LanceDB", "R@100", "Haystack", "bm25s", "sentence-transformers")],
+    ),
+    (
+        "docs/other-tools.md",
+        "sample's S@3 is #, without training #",
+        [mean("ranking-sample", "S@3", row) for row in (ENSEMBLE, "ensemble without any question")],
+    ),
+    (
+        "docs/tried.md",
+        "R@100 is # points lower without them",
+        [gained("trees over hand-made weights", "legi-fr --fast, dev", "R@100")],
+    ),
+]
+# A page, a published table, and the row of it by the line that has its metrics.
+TABLES = [
+    (
+        "docs/systems.md",
+        "ranking",
+        {
+            r"a law and no questions": "ensemble without any question",
+            r"questions and minutes": "ensemble --fast",
+            r"questions and half an hour.*": ENSEMBLE,
+            r"\(tuned BM25\)": BM25,
+        },
+    ),
+    (
+        "docs/learnt-sum.md",
+        "ranking-sample",
+        {
+            r"BM25, tuned": BM25,
+            r"BM25 and e5-small, fused.*": FUSIONS[1],
+            r"nothing trained": "ensemble without any question",
+            r"(the )?prior, trained|members trained, prior": "ensemble, fixed weights",
+            r"the sum|(members trained, )?learnt( weights)?": ENSEMBLE,
+        },
+    ),
+    (
+        "docs/long-questions.md",
+        "ranking-gerlayqa",
+        {r"nothing trained, by sentence": "ensemble without any question", r"trained on 1,600 posts.*": ENSEMBLE},
+    ),
+]
+# Pages of which all figures with decimals are held by what is above.
+WHOLE = ("README.md", "docs/performance.md", "docs/other-tools.md", "docs/tried.md", "docs/systems.md")
+
+
+def text_of(page: str) -> str:
+    return (REPO / page).read_text(encoding="utf-8")
+
+
+def found_in(page: str, says: str) -> re.Match[str]:
+    """Return where a page says this, line breaks aside."""
+    pattern = re.escape(says).replace(r"\#", f"({FIGURE})")
+    found = re.search(pattern, " ".join(text_of(page).split()))
+    assert found, f"{page} no longer says '{says}'; change it here too"
+    return found
+
+
+def holds(said: str, value: float, *, at_most: bool = False) -> bool:
+    decimals = len(said.partition(".")[2])
+    return value < float(said) if at_most else f"{value:,.{decimals}f}" == said
+
+
+@pytest.mark.parametrize(("page", "says", "values"), SENTENCES, ids=[f"{page}: {says}" for page, says, _ in SENTENCES])
+def test_a_sentence_has_the_saved_values(page, says, values):
+    found = found_in(page, says)
+    for place, value in enumerate(values, start=1):
+        at_most = found.string[: found.start(place)].endswith("< ")
+        assert holds(found[place], value(), at_most=at_most), f"{page}: '{says}' has {found[place]}; saved: {value()}"
+
+
+def rows_on(page: str) -> list[list[dict[str, str]]]:
+    """Return the tables of a page: a dictionary a line, by the title of its column; the first is ""."""
+    tables = []
+    for block in re.findall(r"(?:^\|.*\n)+", text_of(page), re.MULTILINE):
+        header, _, *lines = [[cell.strip(" *`") for cell in line.strip("|").split("|")] for line in block.splitlines()]
+        tables.append([dict(zip(["", *header[1:]], line, strict=True)) for line in lines])
+    return tables
+
+
+@pytest.mark.parametrize(("page", "table", "rows"), TABLES, ids=[page for page, *_ in TABLES])
+def test_a_table_has_the_saved_values(page, table, rows):
+    for lines in rows_on(page):
+        named = [(name, line) for label, name in rows.items() for line in lines if re.fullmatch(label, line[""])]
+        if len(named) == len(rows):
+            break
+    else:
+        pytest.fail(f"{page}: no table has lines for {', '.join(rows)}; change them here too")
+    for name, line in named:
+        said = {metric: line[metric] for metric in METRICS if metric in line}
+        assert said
+        assert {metric: f"{mean(table, metric, name)():.1f}" for metric in said} == said, f"{page}: {line['']}"
+
+
+@pytest.mark.parametrize("page", WHOLE)
+def test_every_figure_with_decimals_is_held(page):
+    prose = _NOT_SAID.sub(" ", text_of(page))
+    in_blocks = re.findall(FIGURE, " ".join(re.findall(r"^```.*?^```", text_of(page), re.MULTILINE | re.DOTALL)))
+    held = {figure for at, says, _ in SENTENCES if at == page for figure in found_in(page, says).groups()}
+    for at, table, rows in TABLES:
+        if at == page:
+            held |= {f"{mean(table, metric, row)():.1f}" for row in rows.values() for metric in METRICS}
+    said = re.findall(r"(?<![\w.,@-])\d[\d,]*\.\d+(?!\.?\d)", prose)
+    assert [figure for figure in said if figure not in held and figure not in in_blocks] == []
