@@ -44,7 +44,7 @@ CHAT, CHAT_KEY, CHAT_TIMEOUT_S = "chat", "STATGRAPH_CHAT_KEY", 120.0
     AugmentConfig,
     "round_trip",
     metavar="K",
-    help="Keep a question only if --run ranks one of its articles in the top K; 0 keeps all.",
+    help="Keep a question only if --run ranks one of its articles in the top K; 0 keeps all. With --generator chat 20.",
 )
 @options.path("--run", help="Run folder for --round-trip.")
 @options.seed
