@@ -10,10 +10,11 @@ from pathlib import Path
 
 from statgraph.evaluation.significance import SIGNIFICANCE_LEVEL, Comparison, adjusted_p_values
 from statgraph.studies.summary import ALL, RowSummary
-from statgraph.studies.table_files import read_values
+from statgraph.studies.table_files import read_table_values, read_values
 from tools.results_page import saved_table
 
-# [METRIC and what was found](results/TABLE.md "row"): a difference of that row; "row / stratum" of these questions.
+# [METRIC and what was found](results/TABLE.md "row"): a difference of that row; "row / stratum" of these questions;
+# "row over other" from another row than the table's.
 _CITED = re.compile(r'\[(?P<metric>[^\s\]]+)[^("]*\]\((?P<file>results/(?P<table>[\w-]+)\.md) "(?P<of>[^"]+)"\)')
 _RANKERS = re.compile(r"^\| ranker \|(?P<columns>.+)\|\n\| .*\n(?P<rows>(?:\|.*\n)+)", re.MULTILINE)
 _LINK = re.compile(r"\(results/([\w-]+)\.md\)")
@@ -110,10 +111,11 @@ class _Tables:
         """Yield the differences that a text cites."""
         for match in _CITED.finditer(text):
             metric, table = match["metric"], match["table"]
-            name, _, stratum = match["of"].partition(" / ")
+            rows, _, stratum = match["of"].partition(" / ")
+            name, _, other = rows.partition(" over ")
             family = [
                 (row.spec.name, *compared)
-                for row in self._of(table)
+                for row in (self._over(table, name, other) if other else self._of(table))
                 for compared in row.differences.get(stratum or ALL, {}).items()
             ]
             q_values = adjusted_p_values([comparison.p_value for *_, comparison in family])
@@ -143,3 +145,13 @@ class _Tables:
         if table not in self._rows:
             self._rows[table] = saved_table(read_values(self._folder / f"{table}.json.gz"))[1]
         return self._rows[table]
+
+    def _over(self, table: str, name: str, other: str) -> list[RowSummary]:
+        """Return the row of a name alone, its differences from another row."""
+        key = f"{table}: {name} over {other}"
+        if key not in self._rows:
+            values = read_values(self._folder / f"{table}.json.gz")
+            rows = ({**row, "against": other} for row in values["rows"] if row["name"] in (name, other))
+            summed = read_table_values({**values, "rows": list(rows), "baseline": ""})[1]
+            self._rows[key] = [row for row in summed if row.spec.name == name]
+        return self._rows[key]
