@@ -98,12 +98,11 @@ def named_modules(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield from ((node.lineno, module) for module in REGISTRIES.get(node.value.id, ()))
 
 
-def uses(path: Path, source: str) -> Iterator[tuple[int, str]]:
+def uses(path: Path, tree: ast.AST) -> Iterator[tuple[int, str]]:
     """Yield (line, dotted name) of all that a module imports, at its top, within functions or by a name in a text.
 
     The registry's own texts are a table that whoever calls its `load` imports by: the arrow is theirs.
     """
-    tree = parsed(source)
     yield from imported_modules(tree)
     if path != PACKAGE / "registry.py":
         yield from named_modules(tree)
@@ -118,7 +117,7 @@ def misplaced_imports(path: Path, source: str) -> list[str]:
     """Return one line for each import that does not stand lower in the house."""
     here = floor_of(path)
     wrong = []
-    for line, name in uses(path, source):
+    for line, name in uses(path, parsed(source)):
         place = f"{short(path)}:{line}: imports {name}"
         if name.startswith("."):
             wrong.append(f"{place}; write the whole name")
@@ -161,11 +160,11 @@ def imports_between_files(modules: dict[Path, str]) -> dict[str, set[str]]:
     """Return the modules of ours that each imports when it runs; for types alone not."""
     graph = {}
     for path, source in modules.items():
-        tree = ast.parse(source)
+        tree = ast.parse(source)  # not `parsed`, whose trees nobody changes
         for node in ast.walk(tree):
             if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
                 node.body = [ast.Pass()]
-        found = {name if name in NAMES else name.rpartition(".")[0] for _, name in uses(path, ast.unparse(tree))}
+        found = {name if name in NAMES else name.rpartition(".")[0] for _, name in uses(path, tree)}
         graph[module_name(path)] = (found & set(NAMES)) - {module_name(path), "statgraph"}
     return graph
 

@@ -4,6 +4,7 @@ import pytest
 
 from statgraph import Retriever, corpus_from_dicts
 from statgraph.errors import UsageError
+from statgraph.systems import pipeline
 from statgraph.systems.pipeline import train_run, untrained_run
 from statgraph.systems.presets import resolve_config
 
@@ -30,18 +31,21 @@ def law(language, articles):
     return corpus_from_dicts(rows, language=language, name=f"odd-{language}")
 
 
-@pytest.fixture(scope="module")
-def retrievers(tmp_path_factory):
-    """Return by language what searches a run of BM25 and an untrained ensemble."""
+@pytest.fixture(scope="module", params=["words", pytest.param("transformer", marks=pytest.mark.real)])
+def retrievers(request, tmp_path_factory):
+    """Return by language what searches a run of BM25 and an untrained ensemble, with its transformer or without."""
     corpora = {"en": law("en", ENGLISH), "fr": law("fr", FRENCH)}
     folder = tmp_path_factory.mktemp("odd")
-    runs = {
-        language: (
-            train_run(corpus, resolve_config("bm25", ["device=cpu"]), folder / language).folder,
-            untrained_run(corpus),
-        )
-        for language, corpus in corpora.items()
-    }
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "words":
+            patch.setattr(pipeline, "EMBEDDED_MOST", 0)
+        runs = {
+            language: (
+                train_run(corpus, resolve_config("bm25", ["device=cpu"]), folder / language).folder,
+                untrained_run(corpus),
+            )
+            for language, corpus in corpora.items()
+        }
     return {language: [Retriever.load(run, device="cpu") for run in both] for language, both in runs.items()}
 
 

@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,13 @@ def words_of(text: str) -> str:
     return re.sub(r"<[^>]*>|[`*¶]|&para;", "", html.unescape(text)).strip()
 
 
+def anchors_of(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as Python-Markdown names the first of each text."""
+    headings = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    plain = (unicodedata.normalize("NFKD", words_of(text)).encode("ascii", "ignore").decode() for text in headings)
+    return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", text).strip().lower()) for text in plain}
+
+
 def links_of(page: Path) -> list[Path]:
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
     return [page.parent / link for link in LINK.findall(text) if "://" not in link]
@@ -72,6 +80,14 @@ def test_links_lead_to_pages_of_the_site(page):
     links = [link.resolve() for link in links_of(page)]
     assert [str(link) for link in links if link.suffix == ".md" and link not in {*PAGES, *TABLES}] == []
     assert [str(link) for link in links if DOCS not in (link, *link.parents)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=short)
+def test_links_lead_to_headings_of_their_pages(page):
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    links = re.findall(r"\]\(((?:[\w./-]+\.md)?)#([\w-]+)\)", text)
+    links = [(page.parent / link if link else page, anchor) for link, anchor in links]
+    assert [f"{link}#{anchor}" for link, anchor in links if anchor not in anchors_of(link)] == []
 
 
 def test_the_reference_names_what_there_is():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 from pathlib import Path
 
@@ -49,7 +50,7 @@ def page(text: str, folder: Path) -> str:
         ValueError: if a table has no such row or comparison.
         RunError: if a file cannot be read.
     """
-    tables = _Tables(folder)
+    tables = _tables(folder)
     for cited in reversed(list(tables.cited(text))):
         text = text[: cited.start] + cited.text() + text[cited.end :]
     return _RANKERS.sub(tables.rankers, text)
@@ -58,7 +59,7 @@ def page(text: str, folder: Path) -> str:
 def plot(text: str, folder: Path) -> str:
     """Return the forest plot of a page as SVG: the differences of each "- Finding: LAW [...](...), ...; LAW ..."; of
     each law the first."""
-    tables = _Tables(folder)
+    tables = _tables(folder)
     lines: list[tuple[str, Cited | None]] = []
     for line in text.splitlines():
         finding, _, cases = line.removeprefix("- ").partition(": ")
@@ -155,3 +156,6 @@ class _Tables:
             summed = read_table_values({**values, "rows": list(rows), "baseline": ""})[1]
             self._rows[key] = [row for row in summed if row.spec.name == name]
         return self._rows[key]
+
+
+_tables = cache(_Tables)  # of a folder; the page and its plot cite the same

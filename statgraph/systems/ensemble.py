@@ -95,7 +95,7 @@ def write_parts(run: RunFolder, corpus: Corpus, clock: StepClock, progress: Prog
             for name in run.config.ensemble.signals:
                 (staging / name).mkdir()
                 if not SIGNALS.load(name).write(source, staging / name):  # nothing to say about this law
-                    (staging / name).rmdir()
+                    shutil.rmtree(staging / name)
             share, untrained = run.config.ensemble.centring, [each for each in members if each.kind == ZERO_SHOT]
             if share and untrained:
                 texts, by_token = [question.text for question in questions], (staging / MaxSimSignal.name).is_dir()

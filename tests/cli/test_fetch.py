@@ -10,9 +10,11 @@ from statgraph.formats.catalogue.catalogue import CATALOGUE
 
 
 @pytest.fixture
-def fetching(run_cli, tmp_path):
+def fetching(run_here, tmp_path, monkeypatch):
     """Return a function that runs `statgraph` where there is no other program."""
-    return lambda *arguments: run_cli(*arguments, env={"PATH": str(tmp_path), "COLUMNS": "120"})
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "120")
+    return run_here
 
 
 def test_a_corpus_is_fetched_and_summed_up(fetching, tmp_path):

@@ -4,7 +4,8 @@ import re
 import signal
 import subprocess
 import sys
-import time
+import threading
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -139,30 +140,41 @@ def test_a_finished_run_is_not_resumed(run_here, town, bm25_run):
     assert done == (0, f'{bm25_run} is already finished; search it with: statgraph search --run {bm25_run} "..."\n', "")
 
 
+@pytest.fixture
+def interrupt_at(tmp_path):
+    """Return a function that opens a block in which this process gets Ctrl-C once the test's folder has such a file."""
+
+    @contextmanager
+    def interrupt(pattern):
+        over = threading.Event()
+
+        def wait():
+            while not over.wait(0.01):
+                if list(tmp_path.glob(pattern)):
+                    over.set()
+                    os.kill(os.getpid(), signal.SIGINT)
+
+        before, thread = signal.signal(signal.SIGINT, signal.default_int_handler), threading.Thread(target=wait)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+            signal.signal(signal.SIGINT, before)
+
+    return interrupt
+
+
 def test_an_interrupted_run_is_resumed_with_the_same_settings(
-    run_here, refused, town, bm25_run, set_options, tmp_path, heed_interrupts
+    run_here, refused, town, bm25_run, set_options, tmp_path, interrupt_at
 ):
     options = ["--corpus", town, "--system", "qabisar", *set_options, "--set", "stage2.epochs=30"]
-    command = [sys.executable, str(CLI), "train", *map(str, options)]
-    process = subprocess.Popen(
-        command,
-        cwd=tmp_path,
-        env={**os.environ, **ONE_THREAD},
-        stdout=-1,
-        stderr=-1,
-        text=True,
-        preexec_fn=heed_interrupts,
-    )
-    end = time.monotonic() + 120
-    while not list(tmp_path.glob("runs/*/checkpoints/stage2/last/progress.json")):
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < end
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=60)
+    with interrupt_at("runs/*/checkpoints/stage2/last/progress.json"):
+        returncode, stdout, stderr = run_here("train", *options)
     (run,) = (tmp_path / "runs").iterdir()
     folder = f"runs/{run.name}"
-    assert (process.returncode, stdout) == (130, "")
+    assert (returncode, stdout) == (130, "")
     assert [line for line in stderr.splitlines() if line] == [
         f"To resume, run the same command with: --out {folder} --resume", "Interrupted",
     ]  # fmt: skip

@@ -58,7 +58,7 @@ def test_queries_that_differ_in_any_limit_are_ranked_apart():
 
 
 def test_an_unknown_limit_is_refused():
-    with pytest.raises(UsageError, match="limit of a search 'asof'; choose from k, codes, heading, as_of, among"):
+    with pytest.raises(UsageError, match=f"limit of a search 'asof'; choose from {', '.join(LIMITS)}, among$"):
         queries_of(["Who pays?"], 3, {"asof": "2020-01-31"})
 
 

@@ -11,6 +11,7 @@ from fastapi.testclient import TestClient
 from statgraph import __version__
 from statgraph.artifacts import held_folder
 from statgraph.errors import EngineError
+from statgraph.law.query import LIMITS
 from statgraph.retrieval.search.retriever import Retriever
 from statgraph.retrieval.search.rewriting import Rewriter
 from statgraph.service.answers import excerpt
@@ -73,7 +74,7 @@ def test_about(client):
         "by_words": True,
         "explains": True,
         "signals": {},
-        "limits": {},
+        "limits": {name: limit.words for name, limit in LIMITS.items() if limit.words},
         "feedback": True,
         "version": __version__,
     }

@@ -17,6 +17,7 @@ from statgraph.retrieval.search.ensemble_run import (
     read_ranker,
     write_ranker,
 )
+from statgraph.retrieval.signals.lexical import TextSignal
 from statgraph.retrieval.signals.signal import QuestionBatch
 from statgraph.runs import parts
 from statgraph.runs.kind import kind_of
@@ -164,6 +165,16 @@ def test_an_update_keeps_the_weights(train, tmp_path, town_corpus):
         run.folder, replace(town_corpus, articles=(amended, *town_corpus.articles[1:])), out=tmp_path / "updated"
     )
     assert read_ranker(RunFolder.read(tmp_path / "updated")) == replace(before, ranker=other, n_learnt_from=7)
+
+
+def test_a_signal_without_anything_to_say_leaves_nothing(train, monkeypatch):
+    def write(source, folder):
+        (folder / "begun").touch()
+        return False
+
+    monkeypatch.setattr(TextSignal, "write", staticmethod(write))
+    run = train(None, "ensemble.members=none", "ensemble.signals=citation,bm25")
+    assert [folder.name for folder in run.signals.iterdir()] == ["citation"]
 
 
 def test_weights_are_not_learnt_where_they_are_not_to_be(train):

@@ -1,7 +1,10 @@
 import json
+import re
 
 import pytest
 
+from statgraph.law.query import LIMITS
+from statgraph.registry import SIGNALS
 from tools.material import DOCS, with_tables
 from tools.pages import cli_page, notebook, public_sets
 
@@ -15,6 +18,16 @@ def test_a_generated_page_is_up_to_date(name):
     }
     text, tutorial = (DOCS / name).read_text(encoding="utf-8"), (DOCS / "tutorial.md").read_text(encoding="utf-8")
     assert made[name]() == text, f"docs/{name} is out of date; run 'make docs'"
+
+
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [("ranking.md", SIGNALS.built_in), ("serving.md", LIMITS), ("integrations.md", LIMITS)],
+)
+def test_a_table_of_a_page_that_people_write_has_every_name(page, names):
+    """The signals, and the limits of a search; a new one needs its place there."""
+    rows = "".join(re.findall(r"^\| .*\n", (DOCS / page).read_text(encoding="utf-8"), re.MULTILINE))
+    assert [name for name in names if f"`{name}`" not in rows] == []
 
 
 def test_help_as_a_user_sees_it(run_cli):
@@ -37,6 +50,7 @@ def test_text_and_code_take_turns():
     assert "".join(rest["source"]) == "More."
 
 
+@pytest.mark.real  # a training and a service; what it calls, docs/python.md calls too, which test_api.py runs
 def test_every_cell_of_the_notebook_runs(tmp_path, monkeypatch, capsys):
     written = (DOCS / "tutorial.ipynb").read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)

@@ -122,7 +122,7 @@ class Retriever:
             question: a text, or a `Query`, which has its own `k` and limits.
             k: how many.
             passages: whether to find each hit's `passage`: a few milliseconds for ten hits.
-            limits: the other fields of `Query`: `codes`, `heading`, `as_of`, `among`.
+            limits: the other fields of `Query`, such as `codes`.
 
         Raises:
             UsageError: as `Query` does, and if a limit, a code or the heading is unknown, or `among` holds anything but

@@ -185,7 +185,8 @@ class Signal(ABC):
 
     @staticmethod
     def write(source: SignalSource, folder: Path) -> bool:
-        """Save what it needs to an empty folder; return whether it has anything to say about this law."""
+        """Save what it needs to an empty folder; return whether it has anything to say about this law: the folder is
+        removed if not."""
         raise NotImplementedError
 
     @classmethod
