@@ -13,7 +13,8 @@ _STYLE = "text{font:12px sans-serif;fill:#7a7a7a}.group{font-weight:bold}.grid{s
 _STYLE += ".ours{stroke:#4f6bd8;fill:#4f6bd8}.theirs{stroke:#9a9a9a;fill:#9a9a9a}path{stroke-width:2}"
 _STYLE += "path.ours,path.theirs{fill:none}"
 _ALONE = re.compile(r"index of ([\d,]+) articles, .*ivf-pq.*, one question at a time")
-_LEFT, _WIDTH, _STEP, _VALUE = 200, 520, 18, 52  # of bars: the labels, all columns, a line, a value beside its bar
+_STEP, _VALUE = 18, 52  # of bars: a line, a value beside its bar
+_ONE, _ALL = (168, 312), (200, 520)  # the labels and the only column, fit for a telephone; and all of several columns
 
 
 @dataclass(frozen=True)
@@ -32,10 +33,11 @@ def bars(columns: Mapping[str, str], groups: Mapping[str, Sequence[Bar]]) -> str
         columns: how a value is written, such as "{:.1f}", by the title of its column.
         groups: the lines by their heading.
     """
-    width = _WIDTH / len(columns)
+    left, widths = _ONE if len(columns) == 1 else _ALL
+    width = widths / len(columns)
     lines = [line for group in groups.values() for line in group]
     highest = [max(line.values[column] for line in lines) for column in range(len(columns))]
-    starts = [round(_LEFT + width * column, 1) for column in range(len(columns))]
+    starts = [round(left + width * column, 1) for column in range(len(columns))]
     parts = [f'<text x="{x}" y="14">{escape(title)}</text>' for x, title in zip(starts, columns, strict=True)]
     y = 14
     for heading, group in groups.items():
@@ -43,13 +45,13 @@ def bars(columns: Mapping[str, str], groups: Mapping[str, Sequence[Bar]]) -> str
         parts.append(f'<text class="group" x="0" y="{y}">{escape(heading)}</text>')
         for line in group:
             y += _STEP
-            parts.append(f'<text x="{_LEFT - 8}" y="{y}" text-anchor="end">{escape(line.label)}</text>')
+            parts.append(f'<text x="{left - 8}" y="{y}" text-anchor="end">{escape(line.label)}</text>')
             kind = "ours" if line.is_ours else "theirs"
             for x, value, most, written in zip(starts, line.values, highest, columns.values(), strict=True):
                 long = round((width - _VALUE) * value / most, 1)
                 parts.append(f'<rect class="{kind}" x="{x}" y="{y - 9}" width="{long}" height="9"/>')
                 parts.append(f'<text x="{round(x + long + 5, 1)}" y="{y}">{written.format(value)}</text>')
-    return _svg(_LEFT + _WIDTH, y + 10, parts)
+    return _svg(left + widths, y + 10, parts)
 
 
 def index_plot(rows: Iterable[Mapping]) -> str:
@@ -62,13 +64,13 @@ def index_plot(rows: Iterable[Mapping]) -> str:
                 points[line].append((n_articles, 1000 * statistics.median(row["figures"][name])))
 
     def place(n_articles: float, milliseconds: float) -> tuple[float, float]:
-        return round(80 + 160 * (math.log10(n_articles) - 4), 1), round(240 - 50 * math.log10(milliseconds), 1)
+        return round(70 + 105 * (math.log10(n_articles) - 4), 1), round(240 - 50 * math.log10(milliseconds), 1)
 
     parts = []
     for exponent in range(-1, 5):
         _, y = place(1e4, 10**exponent)
-        label = f'<text x="72" y="{y + 4}" text-anchor="end">{10**exponent:g} ms</text>'
-        parts.append(f'<path class="grid" d="M80 {y}H560"/>{label}')
+        label = f'<text x="62" y="{y + 4}" text-anchor="end">{10**exponent:g} ms</text>'
+        parts.append(f'<path class="grid" d="M70 {y}H385"/>{label}')
     for exponent in range(4, 8):
         x, _ = place(10**exponent, 1)
         parts.append(f'<text x="{x}" y="310" text-anchor="middle">{10**exponent:,}</text>')
@@ -77,9 +79,10 @@ def index_plot(rows: Iterable[Mapping]) -> str:
         parts.append(f'<path class="{line}" d="M{" L".join(f"{x} {y}" for x, y in places)}"/>')
         parts += [f'<circle class="{line}" cx="{x}" cy="{y}" r="4"/>' for x, y in places]
         parts += [f'<text x="{x + 8}" y="{y + 4}">{label}</text>' for x, y in places[-1:]]
-    return _svg(660, 330, parts)
+    return _svg(480, 330, parts)
 
 
 def _svg(width: float, height: float, parts: Iterable[str]) -> str:
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}">\n<style>{_STYLE}</style>'
+    size = f'width="{width}" viewBox="0 0 {width} {height}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size}>\n<style>{_STYLE}</style>'
     return "\n".join([head, *parts, "</svg>"]) + "\n"

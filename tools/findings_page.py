@@ -9,17 +9,21 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-from statgraph.evaluation.significance import SIGNIFICANCE_LEVEL, Comparison, adjusted_p_values
-from statgraph.studies.summary import ALL, RowSummary
-from statgraph.studies.table_files import read_table_values, read_values
+import numpy as np
+
+from statgraph.evaluation.significance import SIGNIFICANCE_LEVEL, Comparison, adjusted_p_values, compare
+from statgraph.studies.store import RunResult
+from statgraph.studies.summary import ALL, COMPARED_BY_SET, RowSummary
+from statgraph.studies.table_files import read_values
 from tools.results_page import saved_table
 
 # [METRIC and what was found](results/TABLE.md "row"): a difference of that row; "row / stratum" of these questions;
 # "row over other" from another row than the table's.
 _CITED = re.compile(r'\[(?P<metric>[^\s\]]+)[^("]*\]\((?P<file>results/(?P<table>[\w-]+)\.md) "(?P<of>[^"]+)"\)')
 _RANKERS = re.compile(r"^\| ranker \|(?P<columns>.+)\|\n\| .*\n(?P<rows>(?:\|.*\n)+)", re.MULTILINE)
+_GAPS = {"question": 10, "finding": 3, "law": 0}  # above a line of the plot
 _LINK = re.compile(r"\(results/([\w-]+)\.md\)")
-_LEFT, _WIDTH, _STEP, _TOP = 500, 400, 16, 24  # of the plot: where its axis begins, how wide it is, a line, its top
+_LEFT, _WIDTH, _STEP, _TOP = 190, 280, 17, 24  # of the plot: where its axis begins, how wide it is, a line, its top
 
 
 @dataclass(frozen=True)
@@ -57,21 +61,23 @@ def page(text: str, folder: Path) -> str:
 
 
 def plot(text: str, folder: Path) -> str:
-    """Return the forest plot of a page as SVG: the differences of each "- Finding: LAW [...](...), ...; LAW ..."; of
-    each law the first."""
+    """Return the forest plot of a page as SVG, narrow enough for a telephone: the differences of each "- Finding: LAW
+    [...](...), ...; LAW ...", under it and the question of its section; of each law the first."""
     tables = _tables(folder)
-    lines: list[tuple[str, Cited | None]] = []
+    lines: list[tuple[str, str, Cited | None]] = []  # the class of a line, its label, its difference
     for line in text.splitlines():
-        finding, _, cases = line.removeprefix("- ").partition(": ")
         if line.startswith("## "):
-            lines.append((line.removeprefix("## "), None))
-        for case in cases.split("; ") if line.startswith("- ") else ():
-            if cited := next(tables.cited(case), None):
-                lines.append((f"{finding}: {case[: cited.start].strip()}, {cited.metric}".replace("`", ""), cited))
-    lines = [one for one, after in zip(lines, [*lines[1:], ("", None)], strict=True) if one[1] or after[1]]
-    ends = [end for _, cited in lines if cited for end in (cited.difference.low, cited.difference.high)]
+            lines.append(("question", line.removeprefix("## "), None))
+        finding, _, cases = line.removeprefix("- ").partition(": ")
+        cited = [(case, next(tables.cited(case), None)) for case in cases.split("; ") if line.startswith("- ")]
+        laws = [("law", f"{case[: one.start].strip()}, {one.metric}", one) for case, one in cited if one]
+        lines += [("finding", finding.replace("`", ""), None), *laws] if laws else []
+    kinds = [kind for kind, *_ in lines]
+    following = [*kinds[1:], "question"]
+    lines = [line for line, after in zip(lines, following, strict=True) if (line[0], after) != ("question",) * 2]
+    ends = [end for *_, cited in lines if cited for end in (cited.difference.low, cited.difference.high)]
     low, high = int(10 * (min(ends) * 100 // 10)), int(-10 * (-max(ends) * 100 // 10))
-    height = _TOP + _STEP * (len(lines) + 1)
+    height = _TOP + _STEP * (len(lines) + 1) + sum(_GAPS[kind] for kind, *_ in lines)
 
     def x(points: float) -> float:
         return round(_LEFT + _WIDTH * (points - low) / (high - low), 1)
@@ -81,10 +87,11 @@ def plot(text: str, folder: Path) -> str:
         f'<text x="{x(tick)}" y="{_TOP - 8}" text-anchor="middle">{f"{tick:+d}" if tick else 0}</text>'
         for tick in range(low, high + 1, 10)
     ]
-    for y, (label, cited) in enumerate(lines, start=1):
-        y = _TOP + _STEP * y
+    y = _TOP
+    for kind, label, cited in lines:
+        y += _STEP + _GAPS[kind]
         if cited is None:
-            parts.append(f'<text class="question" x="0" y="{y + 4}">{escape(label)}</text>')
+            parts.append(f'<text class="{kind}" x="0" y="{y + 4}">{escape(label)}</text>')
             continue
         kind, one = "clear" if cited.significant else "open", cited.difference
         parts += [
@@ -92,9 +99,10 @@ def plot(text: str, folder: Path) -> str:
             f'<path class="{kind}" d="M{x(100 * one.low)} {y}H{x(100 * one.high)}"/>',
             f'<circle class="{kind}" cx="{x(100 * one.difference)}" cy="{y}" r="3.5"/>',
         ]
+    width = _LEFT + _WIDTH + 20
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_LEFT + _WIDTH + 20} {height + 10}">\n<style>'
-        "text{font:11px sans-serif;fill:#7a7a7a}.question{font-weight:bold}path{stroke-width:1.5}"
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" viewBox="0 0 {width} {height + 10}">\n<style>'
+        "text{font:13px sans-serif;fill:#7a7a7a}.question{font-weight:bold}path{stroke-width:1.5}"
         ".axis{stroke:#7a7a7a}.tick{stroke:#7a7a7a;opacity:.25}path.clear{stroke:#4f6bd8}circle.clear{fill:#4f6bd8}"
         "path.open,circle.open{stroke:#9a9a9a}circle.open{fill:none;stroke-width:1.5}</style>"
     )
@@ -114,11 +122,15 @@ class _Tables:
             metric, table = match["metric"], match["table"]
             rows, _, stratum = match["of"].partition(" / ")
             name, _, other = rows.partition(" over ")
-            family = [
-                (row.spec.name, *compared)
-                for row in (self._over(table, name, other) if other else self._of(table))
-                for compared in row.differences.get(stratum or ALL, {}).items()
-            ]
+            family = (
+                _over(self._folder / f"{table}.json.gz", name, other, stratum or ALL)
+                if other
+                else [
+                    (row.spec.name, *compared)
+                    for row in self._of(table)
+                    for compared in row.differences.get(stratum or ALL, {}).items()
+                ]
+            )
             q_values = adjusted_p_values([comparison.p_value for *_, comparison in family])
             places = [place for place, (*one, _) in enumerate(family) if one == [name, metric]]
             if not places:
@@ -147,15 +159,21 @@ class _Tables:
             self._rows[table] = saved_table(read_values(self._folder / f"{table}.json.gz"))[1]
         return self._rows[table]
 
-    def _over(self, table: str, name: str, other: str) -> list[RowSummary]:
-        """Return the row of a name alone, its differences from another row."""
-        key = f"{table}: {name} over {other}"
-        if key not in self._rows:
-            values = read_values(self._folder / f"{table}.json.gz")
-            rows = ({**row, "against": other} for row in values["rows"] if row["name"] in (name, other))
-            summed = read_table_values({**values, "rows": list(rows), "baseline": ""})[1]
-            self._rows[key] = [row for row in summed if row.spec.name == name]
-        return self._rows[key]
+
+@cache
+def _over(path: Path, name: str, other: str, stratum: str) -> list[tuple[str, str, Comparison]]:
+    """Return a row's differences from another of its table, as (row, metric, difference)."""
+    values = read_values(path)
+    before, after = (
+        [
+            RunResult.from_dict(run, values["questions"]).of(stratum)
+            for place, run in values["runs"].items()
+            if place.rpartition(", seed ")[0] == row
+        ]
+        for row in (other, name)
+    )
+    metrics = [metric for metric in COMPARED_BY_SET if all(metric in seed.values for seed in after)]
+    return [(name, metric, compare(before, after, metric, np.random.default_rng(0))) for metric in metrics]
 
 
 _tables = cache(_Tables)  # of a folder; the page and its plot cite the same

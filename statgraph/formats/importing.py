@@ -37,6 +37,7 @@ OPTIONS = {
     "article_pattern": option("article-pattern"),
     "heading_patterns": option("heading-pattern"),
 }
+_OF_QUESTIONS = ("encoding", "columns")  # which a table of questions takes beside a source of any format
 QUESTION_SUFFIXES = (".csv", ".tsv", ".jsonl", ".xlsx")
 OFFICIAL_XML = "xml"  # which has profiles, and can be downloaded
 # Of a file of questions to search for; "question" is BSARD's.
@@ -368,8 +369,11 @@ def _checked(reading: Reading, format_name: str, source_format: SourceFormat) ->
         ) from None
     reading = replace(reading, encoding=encoding)
     for field, name in OPTIONS.items():
+        if field in _OF_QUESTIONS and reading.questions is not None:
+            continue
         if getattr(reading, field) != getattr(AS_IT_STANDS, field) and field not in source_format.takes:
             takers = [taker for taker in FORMATS if field in FORMATS.load(taker).takes]
+            takers += [option("questions")] * (field in _OF_QUESTIONS)
             raise UsageError(f"{name}: only for {', '.join(takers)}, not {format_name}; omit it")
     return reading
 

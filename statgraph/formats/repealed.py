@@ -12,7 +12,7 @@ _WORDS = "|".join(
 )
 _AROUND = "()[]（）<>*_–—-.…:;,'\"“”«»„ "
 _IN_BRACKETS = re.compile(r"[*_]*[(\[（](?:[^()\[\]]|\([^()]*\))*[)\]）][*_.]*")
-_BY = r"(?:durch|by|por|par|da|dall\w+|genom|bij|przez|pela|pelo)\b.+"
+_BY = r"(?:durch|by|por|par|da|dall\w+|genom|bij|przez|pela|pelo|l:lla|lailla)\b.+"
 _LONGEST = 200  # of what says by what it is repealed
 _REPEALED, _BEGINS = re.compile(rf"(?:{_WORDS})(?: {_BY})?"), re.compile(rf"(?:{_WORDS})\b")
 

@@ -103,6 +103,8 @@ def records_of_rows(draft: Draft, table: str, rows: Iterable[tuple[str, list[str
             headings = _HeadingRows(draft, draft.reading.code or title, lone)
         else:
             remedy += f"; {option('code')} TITLE does without path and heading"
+    elif table == "questions":
+        rows = _below_title(draft, list(rows))
     for place, row in named_rows(draft, rows, needed=needed, remedy=remedy):
         record: dict[str, object] = {column: value for column, value in row.items() if column and value}
         if table == "articles":
@@ -114,6 +116,14 @@ def records_of_rows(draft: Draft, table: str, rows: Iterable[tuple[str, list[str
         if table in ID_COLUMNS:
             record[ID_COLUMNS[table]] = list(split_ids(row.get(ID_COLUMNS[table], ""), names))
         yield place, record
+
+
+def _below_title(draft: Draft, rows: list[tuple[str, list[str]]]) -> list[tuple[str, list[str]]]:
+    """Return the rows of a table from its header on, which fills several cells."""
+    begins = next((i for i, (_, values) in enumerate(rows) if sum(bool(value.strip()) for value in values) > 1), 0)
+    for _, values in rows[:begins]:
+        draft.report.keep_cells(values)
+    return rows[begins:]
 
 
 def _is_alone(values: Iterable[str]) -> bool:

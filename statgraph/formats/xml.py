@@ -46,7 +46,7 @@ def draft_xml(draft: Draft, source: Path) -> None:
         draft.add_problem(
             source.name,
             f"holds no articles ({why}); name files of official XML, or a {option('profile')}: "
-            f"{', '.join(profile_names())}",
+            f"{', '.join(profile_names())}, or a YAML file of your own that says what its elements are",
         )
     counts = draft_acts(draft, read)
     if read:

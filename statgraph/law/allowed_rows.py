@@ -154,7 +154,9 @@ def _heading_row(tree: Tree, path: tuple[str, ...]) -> int:
     row = _row_of(tree, path)
     if row is None:
         last = path[-1].casefold()
-        near = [" > ".join(known) for known in tree.heading_rows if known[-1].casefold() == last][:MAX_NEAR]
+        same = [known for known in tree.heading_rows if known[-1].casefold() == last]
+        longer = [known for known in tree.heading_rows if known[-1].casefold().startswith(last)]  # by "Book II"
+        near = [" > ".join(known) for known in same or longer][:MAX_NEAR]
         remedy = f"did you mean {' or '.join(map(repr, near))}?" if near else "name one from its code down"
         raise UsageError(f"heading '{' > '.join(path)}': no article is under it; {remedy}")
     return row

@@ -499,8 +499,12 @@ class Draft:
         from rapidfuzz import fuzz, process
 
         titles = [article.title for article in self._articles.values()]
-        near = process.extract(label, titles, scorer=fuzz.ratio, score_cutoff=_NEAR, limit=2)
-        return f" (nearest: {' and '.join(repr(title) for title, _, _ in near)})" if near else ""
+        found = process.extract(label, titles, scorer=fuzz.ratio, score_cutoff=_NEAR, limit=2)
+        near = [title for title, _, _ in found]
+        is_one_code = len({article.code for article in self._articles.values()}) == 1
+        for number in re.findall(r"\d+\w?", label) if is_one_code else ():  # "5. madde": no references are read
+            near = near or [title for title in titles if re.search(rf"(?<!\w){number}(?!\w)", title)][:2]
+        return f" (nearest: {' and '.join(map(repr, near))})" if near else ""
 
     def _made_splits(self) -> dict[str, str]:
         """Return the split of each labelled question, given or made."""

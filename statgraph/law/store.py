@@ -203,6 +203,8 @@ def _about(folder: Path) -> dict[str, str]:
             f"{folder}: holds no {artifacts.MANIFEST}; convert the files with 'statgraph import {folder} --out DIR'"
         )
     manifest = read_manifest(folder)
+    if "config" in manifest and not (folder / artifacts.CORPUS_ARTICLES).exists():
+        raise CorpusError(f"{folder}: a run, not a corpus; name it with {option('run')}, or name its corpus folder")
     about = {}
     for key, default in ABOUT_DEFAULTS.items():
         value = manifest.get(key, default)

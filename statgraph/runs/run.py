@@ -109,6 +109,8 @@ class RunFolder:
                 raise RunError(f"{folder}: a change of this run was killed; put it back with 'mv {old} {folder}'")
             raise RunError(f"{folder}: no such run folder; train one with 'statgraph train'")
         path = folder / artifacts.MANIFEST
+        if (folder / artifacts.CORPUS_ARTICLES).is_file() and not (folder / parts.CONFIG).is_file():
+            raise RunError(f"{folder}: a corpus, not a run; train one with 'statgraph train --corpus {folder}'")
         if not path.is_file() and not (folder / parts.CONFIG).is_file():
             raise RunError(f"{folder}: not a run folder; train one with 'statgraph train --out DIR'")
         if not path.is_file():

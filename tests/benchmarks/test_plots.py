@@ -27,4 +27,4 @@ def test_the_plot_has_the_times_of_each_size():
     figures = {"ours": [0.001, 0.002, 0.001], "faiss": [0.1, 0.1, 0.3]}
     what = "index of 1,000,000 articles, auto (ivf-pq), one question at a time"
     svg = plots.index_plot([asdict(Row(what, "exact search", "", "x", None, figures))])
-    assert of_plot(svg, "circle", "cx", "cy") == [("ours", 400, 240), ("theirs", 400, 140)]
+    assert of_plot(svg, "circle", "cx", "cy") == [("ours", 280, 240), ("theirs", 280, 140)]

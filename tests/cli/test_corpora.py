@@ -261,7 +261,7 @@ def test_what_is_recognised_is_explained_and_nothing_is_written(run_here, ran, s
     ("arguments", "message"),
     [
         (["ley.txt", "--article-pattern", "("], "--article-pattern (: invalid regular expression (missing ), "),
-        (["ley.txt", "--column", "id=Nº"], "--column: only for jsonl, csv, xlsx, not txt; omit it"),
+        (["ley.txt", "--column", "id=Nº"], "--column: only for jsonl, csv, xlsx, --questions, not txt; omit it"),
         (["csv"], "import csv: names no source; write 'statgraph import csv SOURCE --out DIR'"),
         (["txt", "ley", "de perros.txt"], "import: takes [FORMAT] SOURCE (got txt ley de perros.txt); "),
     ],

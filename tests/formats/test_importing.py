@@ -284,6 +284,39 @@ def test_questions_are_named_beside_any_source(tmp_path, suffix):
     ]
 
 
+def test_a_label_that_is_not_read_gets_the_article_of_its_number(tmp_path):
+    (tmp_path / "kanun.txt").write_text("Kanun\nMadde 1 - Havlar.\nMadde 14 - Isırır.\n", encoding="utf-8")
+    (tmp_path / "asked.csv").write_text("question,articles\nKim?,14. madde\n")
+    with pytest.raises(CorpusError, match=r"'14\. madde', which does not exist \(nearest: 'Madde 14, Kanun'\)"):
+        import_corpus(tmp_path / "kanun.txt", language="tr", reading=Reading(questions=tmp_path / "asked.csv"))
+
+
+def test_a_title_may_stand_above_a_table_of_questions(tmp_path):
+    (tmp_path / "dogs.txt").write_text(DOGS)
+    workbook = openpyxl.Workbook()
+    for row in (["Asked in 2026"], [], ["question", "articles"], ["Who pays?", "Section 2"]):
+        workbook.active.append(row)
+    workbook.save(tmp_path / "asked.xlsx")
+    (tmp_path / "asked.csv").write_text("Asked in 2026\n\nquestion,articles\nWho pays?,Section 2\n")
+    for name in ("asked.xlsx", "asked.csv"):
+        reading = Reading(questions=tmp_path / name)
+        corpus = import_corpus(tmp_path / "dogs.txt", "txt", language="en", reading=reading)
+        assert [(question.text, question.article_ids) for question in corpus.questions] == [("Who pays?", ("2",))]
+
+
+def test_columns_and_encoding_are_those_of_the_questions_that_are_named(tmp_path):
+    (tmp_path / "dogs.txt").write_text(DOGS)
+    asked = tmp_path / "asked.csv"
+    asked.write_bytes("Soru;Madde\nKim \xf6der?;Section 2\n".encode("cp1254"))
+    columns = {"Soru": "text", "Madde": "articles"}
+    reading = Reading(questions=asked, columns=columns, encoding="cp1254")
+    corpus = import_corpus(tmp_path / "dogs.txt", "txt", language="en", reading=reading)
+    assert [(question.text, question.article_ids) for question in corpus.questions] == [("Kim \xf6der?", ("2",))]
+    reading = Reading(questions=asked, columns={**columns, "Yanit": "split"}, encoding="cp1254")
+    with pytest.raises(CorpusError, match="no column 'Yanit' in any table"):
+        import_corpus(tmp_path / "dogs.txt", "txt", language="en", reading=reading)
+
+
 def test_questions_are_added_to_a_corpus_that_is_there(tmp_path):
     (tmp_path / "dogs.txt").write_text(DOGS)
     reading = Reading(questions=written_questions(tmp_path / "asked.csv"))

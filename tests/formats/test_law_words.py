@@ -33,6 +33,7 @@ from statgraph.formats.law_words import ArticleLine, HeadingLine, LinePatterns
         ("sv", "2 § Båten flyter.", "", "2 §", "Båten flyter."),
         ("ja", "第三十六条の二 灯は明るい。", "", "第三十六条の二", "灯は明るい。"),
         ("da", "Artikel 5 Både", "Artikel", "5", "Både"),
+        ("tr", "Madde 28/A – (Ek: 9/7/2021) Köpek", "Madde", "28/A", "(Ek: 9/7/2021) Köpek"),
     ],
 )
 def test_article_lines(language, text, word, number, rest):

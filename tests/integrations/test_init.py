@@ -195,3 +195,26 @@ def test_the_example_of_the_docs_runs_as_it_stands(request, section, doc_example
     monkeypatch.chdir(tmp_path)
     doc_example("integrations.md", section)
     assert "Art. 1" in capsys.readouterr().out
+
+
+def test_the_example_of_the_docs_answers_from_its_sources(langchain, doc_example, run, tmp_path, monkeypatch, capsys):
+    from langchain_core.language_models import FakeListChatModel
+
+    read = []
+
+    class ChatOpenAI(FakeListChatModel):
+        def _call(self, messages, *args, **kwargs):
+            read.append(messages[0].content)
+            return super()._call(messages, *args, **kwargs)
+
+    model = SimpleNamespace(ChatOpenAI=lambda **given: ChatOpenAI(responses=["The tenant (Art. 1)."]))
+    monkeypatch.setitem(sys.modules, "langchain_openai", model)
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "mine").symlink_to(run)
+    monkeypatch.chdir(tmp_path)
+    doc_example("integrations.md", "An answer with its sources")
+    assert "\n\nArt. 1\nThe deposit is returned." in read[0]
+    assert read[0].endswith("Question: Who gets the deposit back?")
+    answer, *sources = capsys.readouterr().out.splitlines()
+    assert answer == "The tenant (Art. 1)."
+    assert "Art. 1 > The lease" in sources

@@ -81,6 +81,9 @@ def test_an_unknown_heading_is_refused(tree):
 def test_headings_of_the_title_that_was_typed_are_named(tree):
     with pytest.raises(UsageError, match=r"heading 'i': .*; did you mean 'C > I' or 'D > I'\?$"):
         placed_rows(tree, heading=("i",))
+    tree = tree_of([SimpleNamespace(path=("C", "Book II. Dogs"))])
+    with pytest.raises(UsageError, match=r"heading 'C > book ii': .*; did you mean 'C > Book II\. Dogs'\?$"):
+        placed_rows(tree, heading=("C", "book ii"))
 
 
 def test_conditions_on_other_columns_are_one():

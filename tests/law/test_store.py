@@ -252,6 +252,11 @@ def test_files_that_are_no_corpus_are_to_be_imported(tmp_path):
     ]
 
 
+def test_a_run_is_no_corpus(tmp_path):
+    (tmp_path / "manifest.json").write_text('{"format": 2, "config": {}}')
+    assert problems_in(tmp_path) == [f"{tmp_path}: a run, not a corpus; name it with run, or name its corpus folder"]
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

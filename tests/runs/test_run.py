@@ -34,6 +34,13 @@ def test_what_is_no_finished_run_is_refused(read, dense_run, tmp_path):
         RunFolder.read(dense_run)
 
 
+def test_a_corpus_is_no_run(tmp_path):
+    (tmp_path / artifacts.CORPUS_ARTICLES).touch()
+    (tmp_path / artifacts.MANIFEST).write_text('{"name": "town"}')
+    with pytest.raises(RunError, match=f"{tmp_path}: a corpus, not a run; train one with 'statgraph train --corpus"):
+        RunFolder.read(tmp_path)
+
+
 @pytest.mark.parametrize(
     "content",
     [

@@ -45,6 +45,9 @@ _MOST_CLOSING_WORDS = 30  # below a heading behind the last article; more are an
 _BRACKETED = re.compile(
     r"[(\[【〔](?P<rubric>[^()\[\]【】〔〕]*(?:[^\W\d_]{2}|[\u4e00-\u9fff])[^()\[\]【】〔〕]*)[)\]】〕]\.?\s*(?P<text>.*)"
 )
+# "(Ek: 30/7/2024-7527/5 md.)", "(30.12.2003/1321)", "(Redação dada pela Lei nº 12.744, de 2012)": which act changed the
+# article, and not what it is about.
+_AMENDMENT = re.compile(r"\d{1,2}[/.]\d{1,2}[/.]\d{4}|pel[ao] .+ nº .+\d{4}")
 _DASHED = re.compile(r"(?P<rubric>[^.]{2,150})\.\s?[—–-]{1,2}\s*(?P<text>\S.*)")
 _FIRST_SENTENCE = re.compile(r"(?P<rubric>[^.]{2,80})\.\s+(?P<text>\S.*)")
 _CAPTION = re.compile(r"（[^（）]+）")
@@ -148,11 +151,14 @@ def _settle_rubrics(blocks: Sequence[Block]) -> None:
     are_dashed = 2 * sum(bool(_DASHED.fullmatch(block.text)) for block in with_text) >= len(with_text)
     for block in blocks:
         bracketed = _BRACKETED.fullmatch(block.text) or (_DASHED.fullmatch(block.text) if are_dashed else None)
+        if bracketed and _AMENDMENT.search(bracketed["rubric"]):
+            bracketed = None
         if block.text and (block.line.level or (block.article and block.article.is_rubric)):
             block.rubric, block.text = block.text, ""
         elif bracketed and (bracketed["text"] or block.body):
             block.rubric, block.text = bracketed["rubric"], bracketed["text"]
-    named = [block for block in blocks if block.text and not block.rubric and not _PARAGRAPH.match(block.text)]
+    named = [block for block in blocks if not block.rubric and not _is_bare(block.text)]
+    named = [block for block in named if not _PARAGRAPH.match(block.text)]
     titles = [block for block in named if block.body and is_title_line(block.text)]
     if _nearly_all(named, _could_be_rubric):
         titles = list(filter(_could_be_rubric, named))
@@ -164,10 +170,15 @@ def _settle_rubrics(blocks: Sequence[Block]) -> None:
         titles = []
     for block in titles:
         block.rubric, block.text = block.text, ""
-    bare = [block for block in blocks if not block.text and not block.rubric and block.body]
+    bare = [block for block in blocks if not block.rubric and block.body and _is_bare(block.text)]
     if len(bare) >= _MOST_BARE * len(blocks) and _nearly_all(bare, _begins_with_rubric):
         for block in filter(_begins_with_rubric, bare):
             block.rubric = block.body.pop(0).text.strip().strip("()")
+
+
+def _is_bare(text: str) -> bool:
+    """Return whether nothing follows the number on its line but what act changed the article."""
+    return not text or (text[:1] == "(" and text[-1:] == ")" and bool(_AMENDMENT.search(text)))
 
 
 def _settle_rubrics_above(part: Sequence[int], preamble: list[Line], blocks: Sequence[Block]) -> None:

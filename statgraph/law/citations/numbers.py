@@ -42,7 +42,7 @@ def digits_pattern(
     mark = rf"(?:\.?(?:{marks}){END}(?!\)))?" if marks else ""
     apart = r"(?!['’]|\.\s?[a-z]|\.[A-Z]|\s+\d)"
     capital = rf"(?:[A-Z]|{'|'.join(sorted(capitals, key=len, reverse=True)) or '(?!)'})"
-    letter = rf"(?:-[A-Z]{{1,2}}|\s(?!{loose}{END}){capital}){END}{apart}"
+    letter = rf"(?:-[A-Z]{{1,2}}|/[A-Z]|\s(?!{loose}{END}){capital}){END}{apart}"
     latin = rf"(?!bis\s*(?:§|(?i:art\w*\.?)|\d)){LATIN}" if bis_is_to else LATIN
     latin = rf"(?!(?:{not_added})\s+[a-z]){latin}" if not_added else latin
     return (

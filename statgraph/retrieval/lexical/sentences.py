@@ -24,6 +24,7 @@ _SHORTENED_BEFORE_NUMBER = re.compile(
     r"|anm|anh|anl|al|alin|lid|sub|blz|jan|janv|feb|febr|févr|fév|mar|mär|mrt|apr|avr|jun|jul|juil|aug|sept?|okt|oct|nov"
     r"|dec|déc|dez)\.$"
 )
+_DATE = re.compile(r"\d{1,2}[/.]\d{1,2}[/.]\d{4}")  # in "(Ek: 30/7/2024-7527/5 md.)" the colon ends nothing
 _NUMBER = re.compile(r"[A-Z]?[.\s]*\d|[IVX]+\b")
 _RUN_ON = 300  # characters from which what a question has between full stops is cut once more
 _CLAUSE = 100  # characters of its parts
@@ -46,9 +47,12 @@ def sentence_spans(text: str, longest: int = MAX_SENTENCE) -> list[tuple[int, in
 
 
 def _goes_on(text: str, start: int, cut: re.Match[str]) -> bool:
-    """Return whether the sentence that begins at `start` goes on after a cut: its full stop only shortens a word."""
+    """Return whether the sentence that begins at `start` goes on after a cut: its full stop only shortens a word, or
+    its colon stands before a date."""
     if "\n" in cut.group():
         return False
+    if text[cut.start() - 1] == ":" and _DATE.match(text, cut.end()):
+        return True
     before = text[max(start, cut.start() - _LONGEST_SHORTENED) : cut.start()]
     if _SHORTENED.search(before):
         return True

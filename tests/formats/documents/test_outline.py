@@ -110,9 +110,14 @@ def test_rubrics_stand_among_texts_where_half_of_the_articles_have_one():
         ("it", "Art. 1. (Cane). Il cane abbaia.\nArt. 2. No.", ["Cane: Il cane abbaia.", ": No."]),
         ("zh", "第一条 【狗】 狗叫。\n第二条 猫不叫。", ["狗: 狗叫。", ": 猫不叫。"]),
         ("en", "Section 1. Dogs.—(1) They bark.\nSection 2. Cats.—No.", ["Dogs: (1) They bark.", "Cats: No."]),
+        # What another act changed is no rubric.
+        ("fi", "1 § (30.12.2003/1321)\nKoirat\nNe haukkuvat.\n2 §\nKissat\nEi.\n3 § on kumottu L:lla 12.4.2013/262.",
+         ["Koirat: (30.12.2003/1321)\nNe haukkuvat.", "Kissat: Ei."]),
+        ("pt", "Art. 1º (Redação dada pela Lei nº 12.744, de 2012) O cão late.\nArt. 2º Não.",
+         [": (Redação dada pela Lei nº 12.744, de 2012) O cão late.", ": Não."]),
         ("es", "ARTÍCULO 1. Perros. Ladran.\nARTÍCULO 2. Gatos. No.", ["Perros: Ladran.", "Gatos: No."]),
     ],
-)
+)  # fmt: skip
 def test_rubrics_and_texts_are_separated_for_the_whole_document(language, text, articles):
     outline = outline_of(text, language, title="Law")
     assert [f"{article.rubric}: {article.text}" for article in outline.articles] == articles
@@ -196,6 +201,10 @@ def test_numbers_alone_begin_articles_beside_the_articles_of_a_schedule():
          ["Barking: A dog barks.", "Biting: (1) No dog bites.\n(2) Never.", ": End.", "Tails: Yes."]),
         ("ja", "第一章 犬\n（鳴声）\n第一条 犬は吠える。\n（尾）\n第二条 尾は短い。\n（耳）\n第二条の二 耳は長い。",
          ["鳴声: 犬は吠える。", "尾: 尾は短い。", "耳: 耳は長い。"]),
+        # In brackets stands what another act changed.
+        ("tr", "BİRİNCİ BÖLÜM\nKöpek\nSes\nMadde 1 – Köpek havlar.\nKuyruk\nMadde 2 – (Ek: 9/7/2021-7332/3 md.) Kısa."
+         "\nKulak\nMadde 3 – Uzundur.\nMadde 4 – (Mülga: 11/6/2010-5996/47 md.)\nBurun\nMadde 5 – Islaktır.",
+         ["Ses: Köpek havlar.", "Kuyruk: (Ek: 9/7/2021-7332/3 md.) Kısa.", "Kulak: Uzundur.", "Burun: Islaktır."]),
     ],
 )  # fmt: skip
 def test_rubrics_stand_above_the_numbers_of_most_articles(language, text, articles):

@@ -237,6 +237,7 @@ def test_numbers_count_whatever_the_titles_are():
         (["มาตรา ๓", "มาตรา ๒๗"], "มาตรา 27", 1),
         (["มาตรา 3", "มาตรา 27"], "มาตรา ๒๗", 1),
         (["第3条", "第30条"], "第３０条", 1),
+        (["Madde 28", "Madde 28/A"], "madde 28/A ne diyor?", 1),
     ],
 )
 def test_numbers_are_read_however_they_are_spelt(titles, question, row):

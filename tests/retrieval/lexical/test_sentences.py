@@ -39,6 +39,7 @@ def test_sentences_and_items(text, expected):
         "Loi du 1er janv. 2020, art. L. 12, al. 3, et M. Dupont, resp. Mme Durand.",
         "Artikel 7:201 lid. 2, nr. 3 BW, van 14 dec. 2020.",
         "2. Les charges sont dues.",
+        "(Ek: 30/7/2024-7527/5 md.) Bakımevi kurulur.",
     ],
 )
 def test_a_full_stop_that_shortens_a_word_ends_no_sentence(sentence):
