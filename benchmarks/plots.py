@@ -11,7 +11,7 @@ from html import escape
 
 _STYLE = "text{font:12px sans-serif;fill:#7a7a7a}.group{font-weight:bold}.grid{stroke:#7a7a7a;opacity:.25}"
 _STYLE += ".ours{stroke:#4f6bd8;fill:#4f6bd8}.theirs{stroke:#9a9a9a;fill:#9a9a9a}path{stroke-width:2}"
-_STYLE += "path.ours,path.theirs{fill:none}"
+_STYLE += "path.ours,path.theirs{fill:none}.interval{stroke:#7a7a7a}"
 _ALONE = re.compile(r"index of ([\d,]+) articles, .*ivf-pq.*, one question at a time")
 _STEP, _VALUE = 18, 52  # of bars: a line, a value beside its bar
 _ONE, _ALL = (168, 312), (200, 520)  # the labels and the only column, fit for a telephone; and all of several columns
@@ -19,11 +19,13 @@ _ONE, _ALL = (168, 312), (200, 520)  # the labels and the only column, fit for a
 
 @dataclass(frozen=True)
 class Bar:
-    """A line of a plot: its label, a value for each column, and whether it is of statgraph."""
+    """A line of a plot: its label, a value for each column, whether it is of statgraph, and the ends of the interval of
+    each value, where they are known."""
 
     label: str
     values: Sequence[float]
     is_ours: bool = True
+    intervals: Sequence[tuple[float, float]] = ()
 
 
 def bars(columns: Mapping[str, str], groups: Mapping[str, Sequence[Bar]]) -> str:
@@ -36,7 +38,10 @@ def bars(columns: Mapping[str, str], groups: Mapping[str, Sequence[Bar]]) -> str
     left, widths = _ONE if len(columns) == 1 else _ALL
     width = widths / len(columns)
     lines = [line for group in groups.values() for line in group]
-    highest = [max(line.values[column] for line in lines) for column in range(len(columns))]
+    highest = [
+        max(end for line in lines for end in (line.values[column], *(line.intervals[column] if line.intervals else ())))
+        for column in range(len(columns))
+    ]
     starts = [round(left + width * column, 1) for column in range(len(columns))]
     parts = [f'<text x="{x}" y="14">{escape(title)}</text>' for x, title in zip(starts, columns, strict=True)]
     y = 14
@@ -47,10 +52,15 @@ def bars(columns: Mapping[str, str], groups: Mapping[str, Sequence[Bar]]) -> str
             y += _STEP
             parts.append(f'<text x="{left - 8}" y="{y}" text-anchor="end">{escape(line.label)}</text>')
             kind = "ours" if line.is_ours else "theirs"
-            for x, value, most, written in zip(starts, line.values, highest, columns.values(), strict=True):
+            of_columns = zip(starts, line.values, highest, columns.values(), strict=True)
+            for column, (x, value, most, written) in enumerate(of_columns):
                 long = round((width - _VALUE) * value / most, 1)
                 parts.append(f'<rect class="{kind}" x="{x}" y="{y - 9}" width="{long}" height="9"/>')
-                parts.append(f'<text x="{round(x + long + 5, 1)}" y="{y}">{written.format(value)}</text>')
+                end = x + long
+                if line.intervals:
+                    low, end = (round(x + (width - _VALUE) * each / most, 1) for each in line.intervals[column])
+                    parts.append(f'<path class="interval" d="M{low} {y - 4.5}H{end}"/>')
+                parts.append(f'<text x="{round(end + 5, 1)}" y="{y}">{written.format(value)}</text>')
     return _svg(left + widths, y + 10, parts)
 
 

@@ -23,6 +23,7 @@ def pages() -> dict[Path, str]:
         DOCS / "tutorial.ipynb": notebook((DOCS / "tutorial.md").read_text(encoding="utf-8")),
         DOCS / "results.md": findings,
         DOCS / "images" / "findings.svg": findings_page.plot(findings, results),
+        DOCS / "images" / "first-three.svg": findings_page.first_three(results),
         **measured.pages(),
         tables: results_page.page(tables.read_text(encoding="utf-8"), results),
         **{markdown_beside(path): results_page.table_page(path) for path in sorted(results.glob("*.json.gz"))},

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.plots import Bar, bars
 from statgraph.evaluation.significance import SIGNIFICANCE_LEVEL, Comparison, adjusted_p_values, compare
 from statgraph.studies.store import RunResult
 from statgraph.studies.summary import ALL, COMPARED_BY_SET, RowSummary
@@ -21,6 +22,22 @@ from tools.results_page import saved_table
 # "row over other" from another row than the table's.
 _CITED = re.compile(r'\[(?P<metric>[^\s\]]+)[^("]*\]\((?P<file>results/(?P<table>[\w-]+)\.md) "(?P<of>[^"]+)"\)')
 _RANKERS = re.compile(r"^\| ranker \|(?P<columns>.+)\|\n\| .*\n(?P<rows>(?:\|.*\n)+)", re.MULTILINE)
+_RANKED = {"BM25": "BM25 tuned", "BM25 and e5-small": "BM25 and e5-small by weighted sum"}
+_LEARNT = {"trained parts, fused": "BM25, trained encoders and votes, fused"}
+_OURS = {"statgraph": "ensemble"}
+# A heading, a published table, which of its questions, and the row of each bar by its label.
+_FIRST_THREE = (
+    ("French law", "cross-validation", ALL, _RANKED | _LEARNT | _OURS),
+    ("French law, articles that training cites", "cross-validation", "seen", _RANKED | _LEARNT | _OURS),
+    ("French law, articles that training does not cite", "cross-validation", "unseen", _RANKED | _LEARNT | _OURS),
+    (
+        "the embedded sample",
+        "ranking-sample",
+        ALL,
+        {**_RANKED, "BM25 and e5-small": "BM25 and e5-small by RRF"} | _OURS,
+    ),
+    ("German posts, an earlier ranker", "ranking-gerlayqa", ALL, _RANKED | _OURS),
+)
 _GAPS = {"question": 10, "finding": 3, "law": 0}  # above a line of the plot
 _LINK = re.compile(r"\(results/([\w-]+)\.md\)")
 _LEFT, _WIDTH, _STEP, _TOP = 190, 280, 17, 24  # of the plot: where its axis begins, how wide it is, a line, its top
@@ -109,6 +126,19 @@ def plot(text: str, folder: Path) -> str:
     return "\n".join([head, *parts, "</svg>"]) + "\n"
 
 
+def first_three(folder: Path) -> str:
+    """Return bars with intervals as SVG: how many questions have a right article among the first three, by law."""
+    groups = {}
+    for heading, table, stratum, rows in _FIRST_THREE:
+        found = {row.spec.name: row.intervals[stratum]["S@3"] for row in _tables(folder).of(table)}
+        groups[heading] = [
+            Bar(label, [100 * one.mean], row == "ensemble", [(100 * one.low, 100 * one.high)])
+            for label, row in rows.items()
+            for one in [found[row]]
+        ]
+    return bars({"a right article among the first three, % of questions": "{:.1f}"}, groups)
+
+
 class _Tables:
     """The published tables of a folder, each read once."""
 
@@ -127,7 +157,7 @@ class _Tables:
                 if other
                 else [
                     (row.spec.name, *compared)
-                    for row in self._of(table)
+                    for row in self.of(table)
                     for compared in row.differences.get(stratum or ALL, {}).items()
                 ]
             )
@@ -147,14 +177,15 @@ class _Tables:
         columns = [(files[metrics[:place].count(metric)], metric) for place, metric in enumerate(metrics)]
         lines = []
         for name in (line.split("|")[1].strip() for line in table["rows"].splitlines()):
-            rows = [next((row for row in self._of(file) if row.spec.name == name), None) for file, _ in columns]
+            rows = [next((row for row in self.of(file) if row.spec.name == name), None) for file, _ in columns]
             if None in rows:
                 raise ValueError(f"docs/results.md: no ranker '{name}' in {' and '.join(dict.fromkeys(files))}")
             means = [row.strata[ALL][metric].mean for row, (_, metric) in zip(rows, columns, strict=True) if row]
             lines.append(f"| {name} | {' | '.join(f'{100 * mean:.1f}' for mean in means)} |\n")
         return table[0].replace(table["rows"], "".join(lines))
 
-    def _of(self, table: str) -> list[RowSummary]:
+    def of(self, table: str) -> list[RowSummary]:
+        """Return the rows of a table."""
         if table not in self._rows:
             self._rows[table] = saved_table(read_values(self._folder / f"{table}.json.gz"))[1]
         return self._rows[table]

@@ -23,6 +23,14 @@ def test_bars_are_as_long_as_their_values_in_each_column():
     assert texts == ["%", "ms", "law", "a", "10.0", "1,000", "b", "5.0", "250"]
 
 
+def test_an_interval_lies_over_the_end_of_its_bar():
+    svg = plots.bars({"%": "{:.0f}"}, {"law": [plots.Bar("a", [10], intervals=[(5, 20)])]})
+    ((_, x, long),) = of_plot(svg, "rect", "x", "width")
+    (path,) = (one.get("d") for one in ElementTree.fromstring(svg).iter(f"{SVG}path"))
+    low, high = (float(place.split()[0]) for place in path.replace("H", "M").split("M")[1:])
+    assert (low, high) == (x + long / 2, x + 2 * long)
+
+
 def test_the_plot_has_the_times_of_each_size():
     figures = {"ours": [0.001, 0.002, 0.001], "faiss": [0.1, 0.1, 0.3]}
     what = "index of 1,000,000 articles, auto (ivf-pq), one question at a time"

@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 import pytest
 
 from statgraph.studies.table_files import write_values
-from tools.findings_page import page, plot
+from tools.findings_page import first_three, page, plot
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = """## Does it help?
@@ -44,7 +44,8 @@ def tables(tmp_path):
 def test_the_page_follows_from_the_published_tables():
     text = (DOCS / "results.md").read_text(encoding="utf-8")
     assert page(text, DOCS / "results") == text, "docs/results.md is out of date; run 'make docs'"
-    assert plot(text, DOCS / "results") == (DOCS / "images" / "findings.svg").read_text(encoding="utf-8")
+    for name, made in (("findings", plot(text, DOCS / "results")), ("first-three", first_three(DOCS / "results"))):
+        assert made == (DOCS / "images" / f"{name}.svg").read_text(encoding="utf-8"), "run 'make docs'"
 
 
 def test_differences_and_figures_are_those_of_the_tables(tables):
