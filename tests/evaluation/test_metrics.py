@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import AP, RR, R, Rprec, Success, nDCG
 
-from statgraph.config import SELECTORS
+from statgraph.config import LAST, SELECTORS
 from statgraph.evaluation.metrics import (
     METRICS,
     QUALITY,
@@ -90,7 +90,8 @@ def test_a_cut_of_a_fifth_of_the_articles_is_left_out(n_articles, names):
 def test_quality_decides_where_a_corpus_is_too_small_for_what_is_asked():
     assert (deciding_metric("R@200", 1001), deciding_metric("R@200", 1000)) == ("R@200", QUALITY)
     assert deciding_metric("mAP", 5) == "mAP"
-    assert set(SELECTORS) <= set(METRICS)
+    assert deciding_metric(LAST, 5) == QUALITY
+    assert set(SELECTORS) - {LAST} <= set(METRICS)
 
 
 def test_rankers_are_chosen_by_first_hits_too():
