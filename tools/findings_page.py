@@ -19,9 +19,10 @@ from statgraph.studies.table_files import read_values
 from tools.results_page import saved_table
 
 # [METRIC and what was found](results/TABLE.md "row"): a difference of that row; "row / stratum" of these questions;
-# "row over other" from another row than the table's.
+# "row over other" from another row than the table's, by its name or by one of `_SHORT`.
 _CITED = re.compile(r'\[(?P<metric>[^\s\]]+)[^("]*\]\((?P<file>results/(?P<table>[\w-]+)\.md) "(?P<of>[^"]+)"\)')
 _RANKERS = re.compile(r"^\| ranker \|(?P<columns>.+)\|\n\| .*\n(?P<rows>(?:\|.*\n)+)", re.MULTILINE)
+_SHORT = {"fusion": "BM25 and e5-small by weighted sum", "untrained": "ensemble without any question"}
 _RANKED = {"BM25": "BM25 tuned", "BM25 and e5-small": "BM25 and e5-small by weighted sum"}
 _LEARNT = {"trained parts, fused": "BM25, trained encoders and votes, fused"}
 _OURS = {"statgraph": "ensemble"}
@@ -152,6 +153,7 @@ class _Tables:
             metric, table = match["metric"], match["table"]
             rows, _, stratum = match["of"].partition(" / ")
             name, _, other = rows.partition(" over ")
+            other = _SHORT.get(other, other)
             family = (
                 _over(self._folder / f"{table}.json.gz", name, other, stratum or ALL)
                 if other
