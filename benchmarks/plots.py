@@ -1,4 +1,4 @@
-"""Plots of the results as SVG, legible on a light and on a dark page: bars by group, and the index by its size."""
+"""Plots as SVG, legible on a light and on a dark page: bars by group, and the index by its size."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from html import escape
 
 _STYLE = "text{font:12px sans-serif;fill:#7a7a7a}.group{font-weight:bold}.grid{stroke:#7a7a7a;opacity:.25}"
 _STYLE += ".ours{stroke:#4f6bd8;fill:#4f6bd8}.theirs{stroke:#9a9a9a;fill:#9a9a9a}path{stroke-width:2}"
-_STYLE += "path.ours,path.theirs{fill:none}.interval{stroke:#7a7a7a}"
+_STYLE += "path.ours,path.theirs{fill:none}.interval,.axis{stroke:#7a7a7a}.open{stroke:#9a9a9a;fill:none}"
 _ALONE = re.compile(r"index of ([\d,]+) articles, .*ivf-pq.*, one question at a time")
 _STEP, _VALUE = 18, 52  # of bars: a line, a value beside its bar
 _ONE, _ALL = (168, 312), (200, 520)  # the labels and the only column, fit for a telephone; and all of several columns
@@ -61,7 +61,7 @@ def bars(columns: Mapping[str, str], groups: Mapping[str, Sequence[Bar]]) -> str
                     low, end = (round(x + (width - _VALUE) * each / most, 1) for each in line.intervals[column])
                     parts.append(f'<path class="interval" d="M{low} {y - 4.5}H{end}"/>')
                 parts.append(f'<text x="{round(end + 5, 1)}" y="{y}">{written.format(value)}</text>')
-    return _svg(left + widths, y + 10, parts)
+    return svg(left + widths, y + 10, parts)
 
 
 def index_plot(rows: Iterable[Mapping]) -> str:
@@ -89,10 +89,11 @@ def index_plot(rows: Iterable[Mapping]) -> str:
         parts.append(f'<path class="{line}" d="M{" L".join(f"{x} {y}" for x, y in places)}"/>')
         parts += [f'<circle class="{line}" cx="{x}" cy="{y}" r="4"/>' for x, y in places]
         parts += [f'<text x="{x + 8}" y="{y + 4}">{label}</text>' for x, y in places[-1:]]
-    return _svg(480, 330, parts)
+    return svg(480, 330, parts)
 
 
-def _svg(width: float, height: float, parts: Iterable[str]) -> str:
+def svg(width: float, height: float, parts: Iterable[str]) -> str:
+    """Return a whole plot from its elements, whose classes are those of `_STYLE`."""
     size = f'width="{width}" viewBox="0 0 {width} {height}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size}>\n<style>{_STYLE}</style>'
     return "\n".join([head, *parts, "</svg>"]) + "\n"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.plots import Bar, bars
+from benchmarks.plots import Bar, bars, svg
 from statgraph.evaluation.significance import SIGNIFICANCE_LEVEL, Comparison, adjusted_p_values, compare
 from statgraph.studies.store import RunResult
 from statgraph.studies.summary import ALL, COMPARED_BY_SET, RowSummary
@@ -39,7 +39,7 @@ _FIRST_THREE = (
     ),
     ("German posts, an earlier ranker", "ranking-gerlayqa", ALL, _RANKED | _OURS),
 )
-_GAPS = {"question": 10, "finding": 3, "law": 0}  # above a line of the plot
+_GAPS = {"group": 10, "finding": 3, "law": 0}  # above a line of the plot
 _LINK = re.compile(r"\(results/([\w-]+)\.md\)")
 _LEFT, _WIDTH, _STEP, _TOP = 190, 280, 17, 24  # of the plot: where its axis begins, how wide it is, a line, its top
 
@@ -85,14 +85,14 @@ def plot(text: str, folder: Path) -> str:
     lines: list[tuple[str, str, Cited | None]] = []  # the class of a line, its label, its difference
     for line in text.splitlines():
         if line.startswith("## "):
-            lines.append(("question", line.removeprefix("## "), None))
+            lines.append(("group", line.removeprefix("## "), None))
         finding, _, cases = line.removeprefix("- ").partition(": ")
         cited = [(case, next(tables.cited(case), None)) for case in cases.split("; ") if line.startswith("- ")]
         laws = [("law", f"{case[: one.start].strip()}, {one.metric}", one) for case, one in cited if one]
         lines += [("finding", finding.replace("`", ""), None), *laws] if laws else []
     kinds = [kind for kind, *_ in lines]
-    following = [*kinds[1:], "question"]
-    lines = [line for line, after in zip(lines, following, strict=True) if (line[0], after) != ("question",) * 2]
+    following = [*kinds[1:], "group"]
+    lines = [line for line, after in zip(lines, following, strict=True) if (line[0], after) != ("group",) * 2]
     ends = [end for *_, cited in lines if cited for end in (cited.difference.low, cited.difference.high)]
     low, high = int(10 * (min(ends) * 100 // 10)), int(-10 * (-max(ends) * 100 // 10))
     height = _TOP + _STEP * (len(lines) + 1) + sum(_GAPS[kind] for kind, *_ in lines)
@@ -101,7 +101,7 @@ def plot(text: str, folder: Path) -> str:
         return round(_LEFT + _WIDTH * (points - low) / (high - low), 1)
 
     parts = [
-        f'<path class="{"axis" if tick == 0 else "tick"}" d="M{x(tick)} {_TOP}V{height}"/>'
+        f'<path class="{"grid" if tick else "axis"}" d="M{x(tick)} {_TOP}V{height}"/>'
         f'<text x="{x(tick)}" y="{_TOP - 8}" text-anchor="middle">{f"{tick:+d}" if tick else 0}</text>'
         for tick in range(low, high + 1, 10)
     ]
@@ -111,20 +111,13 @@ def plot(text: str, folder: Path) -> str:
         if cited is None:
             parts.append(f'<text class="{kind}" x="0" y="{y + 4}">{escape(label)}</text>')
             continue
-        kind, one = "clear" if cited.significant else "open", cited.difference
+        kind, one = "ours" if cited.significant else "open", cited.difference
         parts += [
             f'<text x="{_LEFT - 10}" y="{y + 4}" text-anchor="end">{escape(label)}</text>',
             f'<path class="{kind}" d="M{x(100 * one.low)} {y}H{x(100 * one.high)}"/>',
             f'<circle class="{kind}" cx="{x(100 * one.difference)}" cy="{y}" r="3.5"/>',
         ]
-    width = _LEFT + _WIDTH + 20
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" viewBox="0 0 {width} {height + 10}">\n<style>'
-        "text{font:13px sans-serif;fill:#7a7a7a}.question{font-weight:bold}path{stroke-width:1.5}"
-        ".axis{stroke:#7a7a7a}.tick{stroke:#7a7a7a;opacity:.25}path.clear{stroke:#4f6bd8}circle.clear{fill:#4f6bd8}"
-        "path.open,circle.open{stroke:#9a9a9a}circle.open{fill:none;stroke-width:1.5}</style>"
-    )
-    return "\n".join([head, *parts, "</svg>"]) + "\n"
+    return svg(_LEFT + _WIDTH + 20, height + 10, parts)
 
 
 def first_three(folder: Path) -> str:

@@ -63,7 +63,7 @@ def test_the_plot_has_the_first_difference_of_each_law(tables):
     assert said[-4:] == ["Does it help?", "Our rows", "French, mAP", "German, mAP"]
     assert said[:-4] == ["0", "+10", "+20", "+30", "+40"]
     circles = [(circle.get("class"), float(circle.get("cx"))) for circle in svg.iter(f"{space}circle")]
-    assert circles == [("clear", 204.0), ("open", 365.0)]
+    assert circles == [("ours", 204.0), ("open", 365.0)]
 
 
 @pytest.mark.parametrize("wrong", ['[R@100](results/a.md "ours")', '[mAP](results/a.md "others")'])
