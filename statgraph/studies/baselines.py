@@ -1,5 +1,6 @@
 """The rankers that a reader expects beside an ensemble, each with what is best on the dev questions: BM25 over fields,
-BM25 with feedback, BM25 together with an encoder, the best signal alone."""
+BM25 with feedback, BM25 together with an encoder, the best signal alone, those that have learnt from questions
+with equal weights."""
 
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ from statgraph.evaluation.metrics import DEPTH, QUALITY, question_metrics
 from statgraph.law.query import Ranked, Ranks
 from statgraph.law.records import Corpus
 from statgraph.retrieval.lexical.bm25 import best_rows
+from statgraph.retrieval.ranking.weighted_sum import AROUND, WeightedSum
 from statgraph.retrieval.search.ensemble_run import read_ensemble
 from statgraph.retrieval.search.retriever import Retriever
 from statgraph.retrieval.signals.signal import TRAINED, Signal
@@ -173,6 +175,13 @@ def _best_signal(runs: BaselineRuns, run: RunFolder) -> Made:
     return Alone(best), {"signal": best.name}
 
 
+def _equal(runs: BaselineRuns, run: RunFolder) -> Made:
+    ensemble = read_ensemble(run, len(runs.corpus.articles), device=run.config.device)
+    signals = {signal.name: float(signal.info.learns) for signal in ensemble.signals}
+    ensemble.ranker = WeightedSum(signals, dict.fromkeys(AROUND, 0.0))
+    return ensemble, {"signals": [name for name, weight in signals.items() if weight]}
+
+
 def _rival(runs: BaselineRuns, run: RunFolder) -> Made:
     """BM25, the trained encoders and the votes of an ensemble by weighted reciprocal rank fusion: what a careful user
     would make of the same trained parts."""
@@ -215,6 +224,7 @@ BASELINES: Mapping[str, Callable[[BaselineRuns, RunFolder], Made]] = {
     "summed": _summed,
     "rival": _rival,
     "signal": _best_signal,
+    "equal": _equal,
     "votes": _votes,
 }
 

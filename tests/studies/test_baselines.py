@@ -79,7 +79,8 @@ def test_a_fusion_names_what_dev_chose(baseline, result, quick_backbone):
 
 
 @pytest.mark.parametrize(
-    ("baseline", "chosen"), [("signal", {"signal"}), ("rival", {"k", "bm25", "votes"}), ("votes", set())]
+    ("baseline", "chosen"),
+    [("signal", {"signal"}), ("equal", {"signals"}), ("rival", {"k", "bm25", "votes"}), ("votes", set())],
 )
 def test_what_ranks_over_the_parts_of_an_ensemble(baseline, chosen, result, quick_settings, quick_backbone):
     own = [text for text in quick_settings if not text.startswith("encoder.backbone")]
