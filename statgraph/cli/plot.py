@@ -1,4 +1,4 @@
-"""`statgraph plot`: a corpus, its graph or a run's training -> figures."""
+"""`statgraph plot`: a corpus, its graph or a run's training -> PNG files."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from pathlib import Path
 import click
 
 from statgraph.cli import options
-
-PROJECTIONS = ("tsne", "pca")  # those of statgraph.contrib.plots.training, which loads NumPy
 
 
 @click.command()
@@ -23,24 +21,22 @@ PROJECTIONS = ("tsne", "pca")  # those of statgraph.contrib.plots.training, whic
 )
 @click.option(
     "--projection",
-    type=click.Choice(PROJECTIONS),
-    default=PROJECTIONS[0],
+    type=click.Choice(("tsne", "pca")),
+    default="tsne",
     help="For training: projection of the article map.",
 )
 @options.seed
 def plot(
     subject: str, corpus: Path | None, run: Path | None, out: Path, code: str | None, projection: str, seed: int
 ) -> None:
-    """Plot a corpus, the tree of a code, or the training of a run, as PNG files and one HTML page.
+    """Plot a corpus, the tree of a code, or the training of a run, as PNG files.
 
     \b
     corpus    size of the codes, articles per question
     graph     tree of a code
     training  loss, dev metrics by epoch, map of the article vectors coloured by code
     """
-    from statgraph.contrib.plots.corpus import corpus_drawings, tree_drawing
-    from statgraph.contrib.plots.drawing import write_drawings
-    from statgraph.contrib.plots.training import training_drawings
+    from statgraph.contrib.plots.figures import save_png
 
     training = subject == "training"
     contradictions = {
@@ -49,12 +45,19 @@ def plot(
         f"--run: {subject} is plotted from a corpus; name it with --corpus": not training and run,
     }
     options.refuse(contradictions)
-    if training:
-        folder = options.chosen_run(run)
-        drawings, heading = training_drawings(folder, projection=projection, seed=seed), f"Training of {folder.name}"
+    if subject == "training":
+        from statgraph.contrib.plots.training import training_figures
+
+        figures = training_figures(options.chosen_run(run), projection=projection, seed=seed)
+    elif subject == "graph":
+        from statgraph.contrib.plots.graph import tree_figure
+
+        figures = {"tree": tree_figure(options.chosen_corpus(corpus), code)}
     else:
-        records = options.chosen_corpus(corpus)
-        heading = f"Graph of {records.name}" if subject == "graph" else f"Corpus {records.name}"
-        drawings = [tree_drawing(records, code)] if subject == "graph" else corpus_drawings(records)
-    for path in write_drawings(drawings, out, stem=subject, heading=heading):
+        from statgraph.contrib.plots.corpus import corpus_figures
+
+        figures = corpus_figures(options.chosen_corpus(corpus))
+    for name, figure in figures.items():
+        path = out / f"{subject}-{name}.png"
+        save_png(figure, path)
         click.echo(path)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from statgraph.contrib.plots.figures import HEAT, new_panels, save_png
-from statgraph.contrib.tuning.bm25_grid import SPLIT, GridResult, draw_grid, tuned_bm25
+from statgraph.contrib.plots.figures import heat_map, save_png
+from statgraph.contrib.tuning.bm25_grid import SPLIT, GridResult, grid_figure, tuned_bm25
 from statgraph.errors import CorpusError
 from statgraph.evaluation.metrics import QUALITY
 from statgraph.law.records import Corpus
@@ -56,11 +56,8 @@ def article_similarity(corpus: Corpus, picture: Path) -> dict[str, object]:
     by_code = {name: _by_code(vectors, code_of, *ends) for name, ends in pairs.items()}
 
     shown, code = codes[0][:SHOWN_ARTICLES], corpus.articles[codes[0][0]].code
-    figure, (axes,) = new_panels(5.6, 4.8)
-    axes.set_title(f"{len(shown)} consecutive articles, {code}", fontsize=11)
-    image = axes.imshow((vectors[shown] @ vectors[shown].T).toarray(), cmap=HEAT, interpolation="nearest")
-    figure.colorbar(image, ax=axes, label="similarity")
-    save_png(figure, picture)
+    title = f"Similarity of {len(shown)} consecutive articles, {code}"
+    save_png(heat_map((vectors[shown] @ vectors[shown].T).toarray(), title=title), picture)
     return {"analysis": SIMILARITY, "by_code": by_code}
 
 
@@ -83,7 +80,7 @@ def _similarity_lines(values: Mapping[str, Any]) -> list[str]:
 def bm25_over_grid(corpus: Corpus, picture: Path) -> dict[str, object]:
     """Return BM25's dev recall for each k1 and b as JSON values, and draw it (G-DSR, figure 4)."""
     grid = tuned_bm25(corpus, select_by="R@200")
-    draw_grid(grid, corpus, picture)
+    save_png(grid_figure(grid, corpus), picture)
     kept = {name: grid.by_question[name] for name in dict.fromkeys((grid.metric, QUALITY))}
     about = {"analysis": GRID, "metric": grid.metric, "tie_breaker": QUALITY, "k1s": grid.k1s, "bs": grid.bs}
     return {**about, "by_question": kept}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from statgraph.law.records import MAIN_SET, SPLITS, Corpus
 from statgraph.studies.spec import TableSpec
 from statgraph.studies.store import RunResult
 from statgraph.studies.summary import ALL, PARTS, RowSummary, strata_by_set
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ABSENT = "-"
 PAPER = "paper (BSARD)"
@@ -148,12 +151,12 @@ def time_table(rows: Sequence[RowSummary]) -> list[str]:
     return table(["row", "steps, s", "training and evaluation", "peak memory"], cells)
 
 
-def draw_rows(spec: TableSpec, rows: Sequence[RowSummary], path: Path) -> None:
-    """Draw the metrics of a table's figure as bars, in percent; the whiskers are one standard deviation over seeds."""
+def rows_figure(spec: TableSpec, rows: Sequence[RowSummary]) -> Figure:
+    """Return the metrics of a table's figure as bars, in percent; whiskers are one standard deviation over seeds."""
     values = {metric: [row.strata[ALL][metric] for row in rows] for metric in spec.figure}
     means = {metric: [100 * value.mean for value in by_row] for metric, by_row in values.items()}
     spread = {metric: [100 * (value.sd or 0) for value in by_row] for metric, by_row in values.items()}
-    bar_chart([row.spec.name for row in rows], means, spread, path, title=spec.title, ylabel="%")
+    return bar_chart([row.spec.name for row in rows], means, spread, title=spec.title, ylabel="%")
 
 
 def table(columns: Sequence[str], rows: Iterable[Iterable[object]], *, numbers: Container[int] = ()) -> list[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from statgraph import artifacts
+from statgraph.contrib.plots.figures import save_png
 from statgraph.errors import StatgraphError, on_command_line
 from statgraph.evaluation.metrics import left_out, left_out_note
 from statgraph.law.records import SPLITS, Corpus
@@ -23,7 +24,7 @@ from statgraph.studies.ablation import AblationRuns, with_signal_rows
 from statgraph.studies.analyses import ANALYSES, LINES
 from statgraph.studies.baselines import BaselineRuns
 from statgraph.studies.folds import folded, pooled, question_groups
-from statgraph.studies.rendering import About, corpus_line, draw_rows, main_tables, table_text
+from statgraph.studies.rendering import About, corpus_line, main_tables, rows_figure, table_text
 from statgraph.studies.running import PlannedRun, machine, planned_runs, with_tuned_bm25
 from statgraph.studies.spec import GRID, TableSpec, measurable_on, short_name
 from statgraph.studies.store import RunBusyError, RunResult, RunStore
@@ -216,7 +217,7 @@ def _write_table(
     )
     picture = PICTURE if spec.figure else ""
     if picture:
-        draw_rows(spec, rows, folder / picture)
+        save_png(rows_figure(spec, rows), folder / picture)
     artifacts.write_text(folder / MARKDOWN, table_text(spec, rows, about, picture=picture))
     write_values(folder / VALUES, table_values(spec, rows, about))
     return main_tables(spec, rows)

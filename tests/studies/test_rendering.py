@@ -5,12 +5,11 @@ import pytest
 
 from statgraph.evaluation.metrics import METRICS, QuestionMetrics
 from statgraph.retrieval.search.evaluating import SplitMetrics
-from statgraph.studies import rendering
 from statgraph.studies.rendering import (
     About,
-    draw_rows,
     main_table,
     main_tables,
+    rows_figure,
     stratum_table,
     table,
     table_text,
@@ -110,13 +109,13 @@ def two_rows(made_up):
     return summaries(spec, {"a": two_seeds, "b": {0: made_up([1, 1, 0, 0])}})
 
 
-def test_bars_are_means_with_a_standard_deviation_either_way(two_rows, tmp_path, monkeypatch):
-    drawn = []
-    monkeypatch.setattr(rendering, "bar_chart", lambda *values, **names: drawn.append(values))
-    draw_rows(TableSpec("t", "T", "P", figure=("R@200",)), two_rows, tmp_path / "x.png")
-    ((names, means, spread, *_),) = drawn
-    assert (names, means) == (["a", "b"], {"R@200": [50.0, 50.0]})
-    assert spread["R@200"] == pytest.approx([25 * 2**0.5, 0])
+def test_bars_are_means_with_a_standard_deviation_either_way(two_rows):
+    (axes,) = rows_figure(TableSpec("t", "T", "P", figure=("R@200",)), two_rows).axes
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["a", "b"]
+    assert [bar.get_height() for bar in axes.patches] == [50, 50]
+    (whiskers,) = axes.collections
+    ends = np.array(whiskers.get_segments())[:, :, 1]  # (bars, 2)
+    assert ends == pytest.approx(50 + np.array([[-1, 1], [0, 0]]) * 25 * 2**0.5)
 
 
 BY_SET = TableSpec(

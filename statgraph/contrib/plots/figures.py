@@ -1,4 +1,4 @@
-"""Figures as PNG files: heat maps and bars, drawn without a display."""
+"""The style of all plots, and the kinds of figure that several of them use; nothing needs a display."""
 
 from __future__ import annotations
 
@@ -17,99 +17,84 @@ if TYPE_CHECKING:
 
 require("plots")
 
-DOTS_PER_INCH = 150
-# Okabe and Ito's colours, which colour-blind readers can distinguish.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
-_MOST_CELLS_WITH_TEXT = 400
-_LEGEND_COLUMNS = 4
-HEAT = "viridis"
-# `statgraph.contrib.plots.drawing` replaces these by the colours of its page.
-INK, FAINT_INK, PAPER = "#1b1b1f", "#8e8e93", "#ffffff"
+# Okabe and Ito's colours, which colour-blind readers can distinguish, without black and yellow.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+GREY = "#9a9aa0"
+_DOTS_PER_INCH = 150
+_POINTS = 9  # size of ticks' and keys' text
+_CHARACTERS = 13  # of that size in an inch
 
 
-def heat_map(
-    values: np.ndarray, x_labels: Sequence[object], y_labels: Sequence[object], path: Path, **names: str
-) -> None:
-    """Write a heat map with the number in each cell where there is room.
+def new_figure(width: float, height: float, n_panels: int = 1, *, grid: str = "") -> tuple[Figure, list[Axes]]:
+    """Return (figure of a size in inches, axes side by side with one y scale); `grid`: lines across x or y."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    panels = list(figure.subplots(1, n_panels, sharey=True, squeeze=False)[0])
+    for axes in panels:
+        axes.tick_params(labelsize=_POINTS)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.set_axisbelow(True)
+        if grid:
+            axes.grid(axis=grid, color="#dddddd")
+    return figure, panels
+
+
+def key_below(figure: Figure, axes: Axes) -> None:
+    """Put the key of some axes below the figure, where it hides nothing, in as many columns as fit."""
+    handles, names = axes.get_legend_handles_labels()
+    columns = int(_CHARACTERS * figure.get_figwidth()) // (max(map(len, names)) + 8)
+    figure.legend(handles, names, loc="outside lower center", ncols=max(1, columns), frameon=False, fontsize=_POINTS)
+
+
+def heat_map(values: np.ndarray, x_labels: Sequence[str] = (), y_labels: Sequence[str] = (), **names: str) -> Figure:
+    """Return a heat map, with the number in each cell if the cells have labels.
 
     Args:
         values: (y_labels, x_labels); the first row is drawn at the bottom.
-        names: the figure's title, and those of its axes: xlabel, ylabel.
+        names: the title, and those of the axes: xlabel, ylabel.
     """
     width, height = 2.2 + 0.5 * len(x_labels), 1.6 + 0.36 * len(y_labels)
-    figure, (axes,) = new_panels(max(4.5, width), max(3.0, height))
-    image = axes.imshow(values, cmap=HEAT, origin="lower", aspect="auto")
-    axes.set_xticks(range(len(x_labels)), [_label(label) for label in x_labels])
-    axes.set_yticks(range(len(y_labels)), [_label(label) for label in y_labels])
+    figure, (axes,) = new_figure(max(5.6, width), max(4.8, height))
+    image = axes.imshow(values, origin="lower", aspect="auto", interpolation="nearest")
     axes.set(**names)
-    if values.size <= _MOST_CELLS_WITH_TEXT:
+    if len(x_labels):
+        axes.set_xticks(range(len(x_labels)), x_labels)
+        axes.set_yticks(range(len(y_labels)), y_labels)
         middle = (np.nanmin(values) + np.nanmax(values)) / 2
         for (row, column), value in np.ndenumerate(values):
             colour = "black" if value > middle else "white"
             axes.text(column, row, f"{value:.1f}", ha="center", va="center", color=colour, fontsize=7)
     figure.colorbar(image, ax=axes)
-    save_png(figure, path)
+    return figure
 
 
 def bar_chart(
-    groups: Sequence[str],
-    series: Mapping[str, Sequence[float]],
-    errors: Mapping[str, Sequence[float]],
-    path: Path,
-    **names: str,
-) -> None:
-    """Write groups of bars, one bar a series in each group.
+    groups: Sequence[str], series: Mapping[str, Sequence[float]], errors: Mapping[str, Sequence[float]], **names: str
+) -> Figure:
+    """Return groups of bars, one bar a series in each group.
 
     Args:
         series: name -> one value for each group.
         errors: name -> half the length of each value's whiskers.
         names: as of a heat map.
     """
-    figure, (axes,) = new_panels(max(5.0, 1.8 + 0.3 * len(groups) * (len(series) + 1)), 4.0)
-    bar_width = 0.8 / max(1, len(series))
+    figure, (axes,) = new_figure(max(5.0, 1.8 + 0.3 * len(groups) * (len(series) + 1)), 4.0, grid="y")
+    bar_width = 0.8 / len(series)
     centres = np.arange(len(groups))
     for number, (name, values) in enumerate(series.items()):
         places = centres + (number - (len(series) - 1) / 2) * bar_width
-        axes.bar(places, values, bar_width, label=name, color=COLOURS[number % len(COLOURS)], zorder=2)
-        axes.errorbar(places, values, errors[name], fmt="none", ecolor="#333333", elinewidth=1, capsize=2.5, zorder=3)
-    crowded = sum(map(len, groups)) > 12 * figure.get_figwidth()
+        colour = COLOURS[number % len(COLOURS)]
+        axes.bar(places, values, bar_width, yerr=errors[name], label=name, color=colour, ecolor="#333333", capsize=2.5)
+    crowded = sum(map(len, groups)) > _CHARACTERS * figure.get_figwidth()
     axes.set_xticks(centres, groups, rotation=30 if crowded else 0, ha="right" if crowded else "center")
     axes.set(**names)
-    axes.grid(axis="y", color="#dddddd", linewidth=0.8, zorder=0)
-    axes.set_axisbelow(True)
-    if len(series) > 1:  # outside the axes, where it hides no value
-        figure.legend(loc="outside lower center", ncols=min(len(series), _LEGEND_COLUMNS), frameon=False)
-    save_png(figure, path)
-
-
-def new_panels(width: float, height: float, n_panels: int = 1) -> tuple[Figure, list[Axes]]:
-    """Return (figure of a size in inches, list of axes side by side), outside pyplot's list of open figures."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained", facecolor=PAPER)
-    panels = [figure.add_subplot(1, n_panels, number + 1, facecolor="none") for number in range(n_panels)]
-    for axes in panels:
-        axes.tick_params(colors=INK, labelcolor=INK, labelsize=9)
-        for spine in axes.spines.values():
-            spine.set_color(FAINT_INK)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.xaxis.label.set_color(INK)
-        axes.yaxis.label.set_color(INK)
-    return figure, panels
+    if len(series) > 1:
+        key_below(figure, axes)
+    return figure
 
 
 def save_png(figure: Figure, path: Path) -> None:
     """Write a figure as a PNG file, the same file for the same figure."""
     with artifacts.replaced_file(path) as staging:
-        figure.savefig(
-            staging,
-            format="png",
-            dpi=DOTS_PER_INCH,
-            facecolor=PAPER,
-            bbox_inches="tight",
-            metadata={"Software": None},
-        )
-
-
-def _label(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+        figure.savefig(staging, format="png", dpi=_DOTS_PER_INCH, bbox_inches="tight", metadata={"Software": None})

@@ -23,6 +23,7 @@ from statgraph.retrieval.search.evaluating import split_questions
 from statgraph.settings import check_setting
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from scipy.sparse import csr_matrix
 
 SPLIT = "dev"
@@ -132,15 +133,18 @@ def write_grid(result: GridResult, corpus: Corpus, folder: Path) -> None:
     }
     artifacts.write_json(folder / GRID, saved)
     with suppress(DependencyError):
-        draw_grid(result, corpus, folder / HEAT_MAP)
+        from statgraph.contrib.plots.figures import save_png
+
+        save_png(grid_figure(result, corpus), folder / HEAT_MAP)
 
 
-def draw_grid(result: GridResult, corpus: Corpus, path: Path) -> None:
-    """Draw the metric that decides, in percent, as a heat map over k1 and b."""
+def grid_figure(result: GridResult, corpus: Corpus) -> Figure:
+    """Return the metric that decides, in percent, as a heat map over k1 and b."""
     from statgraph.contrib.plots.figures import heat_map
 
     names = {"title": f"BM25 on {corpus.name}: dev {result.metric}, %", "xlabel": "b", "ylabel": "k1"}
-    heat_map(100 * result.values[result.metric], result.bs, result.k1s, path, **names)
+    b_labels, k1_labels = ([f"{value:g}" for value in axis] for axis in (result.bs, result.k1s))
+    return heat_map(100 * result.values[result.metric], b_labels, k1_labels, **names)
 
 
 class TermCounts:

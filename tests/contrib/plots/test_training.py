@@ -4,13 +4,12 @@ import shutil
 import numpy as np
 import pytest
 
-from statgraph.config import RunConfig
+from statgraph.config import EnsembleConfig, RunConfig
 from statgraph.contrib.plots import training
-from statgraph.contrib.plots.training import article_map_drawing, dev_drawing, losses_drawing, training_drawings
+from statgraph.contrib.plots.training import article_map, dev_figure, losses_figure, training_figures
 from statgraph.errors import RunError
 from statgraph.law.records import Article, Corpus
 from statgraph.retrieval.index.article_index import ArticleIndex
-from statgraph.runs.article_store import StoredArticle
 
 LOSSES = [
     {"stage": "stage1", "epoch": 0, "loss": None},
@@ -19,16 +18,27 @@ LOSSES = [
 ]
 
 
+def curves(axes):
+    """Return the points of each line of some axes by what the key calls it."""
+    return {line.get_label(): line.get_xydata().tolist() for line in axes.lines}
+
+
+def key(figure):
+    """Return the words of the key, which lies below the axes: on top of them it would hide some of their points."""
+    assert all(axes.get_legend() is None for axes in figure.axes)
+    (legend,) = figure.legends
+    return [text.get_text() for text in legend.texts]
+
+
 def test_loss_by_step():
-    drawing = losses_drawing(LOSSES)
-    assert drawing.title == "Training loss by step"
-    assert drawing.rows == (("stage1", 1, 2, "3.0000"), ("stage1", 2, 4, "1.5000"))
-    (axes,) = drawing.figure.axes
-    each, mean = axes.lines
-    assert list(each.get_xdata()) == [1, 2, 3, 4]
-    assert list(each.get_ydata()) == [4, 2, 2, 1]
-    assert list(mean.get_ydata()) == [3.0, 1.5]
-    assert axes.collections[0].get_offsets().tolist() == [[1.5, 3.0], [3.5, 1.5]]
+    figure = losses_figure(LOSSES)
+    assert figure.get_suptitle() == "Training loss by step"
+    (axes,) = figure.axes
+    assert curves(axes) == {
+        "each step": [[1, 4], [2, 2], [3, 2], [4, 1]],
+        "mean of an epoch": [[1.5, 3.0], [3.5, 1.5]],
+    }
+    assert key(figure) == ["each step", "mean of an epoch"]
 
 
 RECORDS = [
@@ -40,22 +50,30 @@ RECORDS = [
 
 
 def test_metrics_by_epoch_and_the_epoch_kept():
-    drawing = dev_drawing(RECORDS, "quality")
-    assert drawing.columns == ("stage", "epoch", "quality", "mAP", "R@100", "")
-    assert drawing.rows == (
-        ("stage1", 0, "30.0", "40.0", "20.0", ""),
-        ("stage1", 1, "75.0", "80.0", "50.0", "kept"),
-        ("stage1", 2, "70.0", "90.0", "60.0", ""),
-        ("stage2", 0, "75.0", "80.0", "50.0", "kept"),
-    )
-    assert "epoch 1 of stage1, epoch 0 of stage2" in drawing.description
-    assert drawing.title == "Metrics on dev by epoch"  # whether they rose is for the picture to say
-    first, second = drawing.figure.axes
-    (key,) = drawing.figure.legends  # beside the curves: on top of them it would hide some
-    assert [text.get_text() for text in key.texts] == ["quality", "mAP", "R@100", "kept"]
-    assert first.get_legend() is None
+    figure = dev_figure(RECORDS)
+    assert figure.get_suptitle() == "Metrics on dev by epoch"
+    first, second = figure.axes
+    assert [axes.get_title() for axes in figure.axes] == ["stage1", "stage2"]
+    assert curves(first) == {
+        "quality": [[0, 30], [1, 75], [2, 70]],
+        "mAP": [[0, 40], [1, 80], [2, 90]],
+        "R@100": [[0, 20], [1, 50], [2, 60]],
+        "epoch kept": [[1, 0], [1, 1]],
+    }
+    assert curves(second)["epoch kept"] == [[0, 0], [0, 1]]
+    assert key(figure) == ["quality", "mAP", "R@100", "epoch kept"]
     assert first.get_ylim() == second.get_ylim()
-    assert list(first.lines[0].get_ydata()) == [30.0, 75.0, 70.0]
+
+
+@pytest.mark.parametrize(
+    ("select_by", "kept", "first_curve"), [("mAP", 2, "mAP"), ("last", 2, "quality"), ("R@200", 1, "quality")]
+)
+def test_the_epoch_kept_is_that_of_the_run(select_by, kept, first_curve):
+    """The corpus is too small for R@200, which quality replaces."""
+    first, _ = dev_figure(RECORDS, select_by).axes
+    drawn = curves(first)
+    assert drawn["epoch kept"] == [[kept, 0], [kept, 1]]
+    assert next(iter(drawn)) == first_curve
 
 
 @pytest.fixture
@@ -72,57 +90,60 @@ def run(write_run, tmp_path):
 
 
 def test_a_run(run):
-    drawings = training_drawings(run, projection="pca")
-    assert [drawing.name for drawing in drawings] == ["losses", "dev", "article-map"]
-    assert drawings[-1].rows == (("Code", 6, 6),)
-    assert "that of the highest quality" in drawings[1].description
+    assert list(training_figures(run, projection="pca")) == ["losses", "dev", "article-map"]
 
 
 def test_what_a_run_does_not_have_is_not_drawn(run):
     (run / "metrics.jsonl").unlink()
-    assert [drawing.name for drawing in training_drawings(run, projection="pca")] == ["article-map"]
+    assert list(training_figures(run, projection="pca")) == ["article-map"]
     shutil.rmtree(run / "index")
     with pytest.raises(RunError, match="'dsr'"):
-        training_drawings(run)
+        training_figures(run)
 
 
-def articles(codes):
-    return [StoredArticle(str(row), f"Art. {row}", "", (code,)) for row, code in enumerate(codes)]
+def test_an_ensemble_names_its_members(write_run, tmp_path):
+    ensemble = RunConfig(system="ensemble", retriever="ensemble", ensemble=EnsembleConfig(members=("dsr@a", "dsr@b")))
+    write_run(tmp_path, Corpus("c", "en", "CC0", "by hand", (), ()), ensemble)
+    with pytest.raises(RunError, match=r"one of its members with run: \S+members/dsr-a, \S+members/dsr-b$"):
+        training_figures(tmp_path)
 
 
-def places(drawing):
-    return np.concatenate([np.asarray(points.get_offsets()) for points in drawing.figure.axes[0].collections])
+def groups(figure):
+    """Return the points of the map by what its key calls them."""
+    (axes,) = figure.axes
+    return {points.get_label(): np.asarray(points.get_offsets()) for points in axes.collections}
+
+
+def places(figure):
+    return np.concatenate(list(groups(figure).values()))
 
 
 def test_pca_keeps_a_plane_as_it_is():
     """A rectangle of 4 by 2 in three dimensions: its components are its sides."""
     vectors = np.array([[2, 7, 1], [2, 7, -1], [-2, 7, 1], [-2, 7, -1]], dtype=np.float32)
-    drawing = article_map_drawing(vectors, articles("AAAA"), projection="pca")
-    assert np.abs(places(drawing)) == pytest.approx(np.array([[2.0, 1.0]] * 4))
-    assert "100 % of the variance" in drawing.description
-    assert drawing.rows == (("A", 4, 4),)
-    (points,) = drawing.figure.axes[0].collections
-    assert points.get_urls() == ["Art. 0", "Art. 1", "Art. 2", "Art. 3"]
+    figure = article_map(vectors, list("AAAA"), projection="pca")
+    assert np.abs(places(figure)) == pytest.approx(np.array([[2.0, 1.0]] * 4))
+    assert figure.axes[0].get_title() == "Vectors of 4 articles, by code: PCA (100 % of the variance)"
+    assert key(figure) == ["A"]
 
 
 def test_tsne_keeps_neighbourhoods():
     rng = np.random.default_rng(0)
     centres = np.repeat(np.eye(2, 8), 10, axis=0)
     vectors = (centres + 0.01 * rng.standard_normal((20, 8))).astype(np.float32)
-    drawing = article_map_drawing(vectors, articles("A" * 10 + "B" * 10))
-    ours = places(drawing)
+    codes = ["A"] * 10 + ["B"] * 10
+    ours = places(article_map(vectors, codes))
     distances = np.linalg.norm(ours[:, None] - ours[None], axis=2)
     np.fill_diagonal(distances, np.inf)
     assert (distances.argmin(axis=1) // 10 == np.arange(20) // 10).all()
-    assert places(article_map_drawing(vectors, articles("A" * 10 + "B" * 10))).tolist() == ours.tolist()
+    assert places(article_map(vectors, codes)).tolist() == ours.tolist()
 
 
 def test_the_largest_codes_have_colours_and_a_sample_stands_for_many(monkeypatch):
     monkeypatch.setattr(training, "MOST_POINTS", 20)
     codes = [code for number, code in enumerate("ABCDEFG") for _ in range(10 - number)]
     vectors = np.random.default_rng(1).standard_normal((len(codes), 4)).astype(np.float32)
-    drawing = article_map_drawing(vectors, articles(codes), projection="pca")
-    assert "A random sample of 20 of 49 articles" in drawing.description
-    assert [row[0] for row in drawing.rows] == ["A", "B", "C", "D", "E", "2 other codes"]
-    assert [row[1] for row in drawing.rows] == [10, 9, 8, 7, 6, 5 + 4]
-    assert sum(row[2] for row in drawing.rows) == 20
+    figure = article_map(vectors, codes, projection="pca")
+    assert figure.axes[0].get_title().startswith("Vectors of 20 of 49 articles, by code: PCA")
+    assert key(figure) == list(groups(figure)) == ["A", "B", "C", "D", "E", "2 other codes"]
+    assert sum(map(len, groups(figure).values())) == 20
