@@ -16,7 +16,6 @@ from statgraph.artifacts import read_json
 from statgraph.config import Stage2Config
 from statgraph.encoders.inference.query_graph import TOLERANCES
 from statgraph.evaluation.significance import SIGNIFICANCE_LEVEL, adjusted_p_values
-from statgraph.retrieval.lexical import spelling
 from statgraph.retrieval.ranking import weighted_sum
 from statgraph.retrieval.search import explaining
 from statgraph.retrieval.search.hits import UNLIKELY
@@ -195,7 +194,6 @@ SENTENCES: list[tuple[str, str, list[Value]]] = [
         [gained("trees over hand-made weights", "legi-fr --fast, dev", "R@100")],
     ),
     ("docs/ranking.md", "softmax(cosine / #)", setting(votes.TEMPERATURE)),
-    ("docs/ranking.md", "a weight of #, two give #", [*setting(spelling.WEIGHTS[1]), *setting(spelling.WEIGHTS[2])]),
     ("docs/probabilities.md", "no hit reaches #,", setting(UNLIKELY)),
     ("docs/explaining.md", "off by more than #,", setting(explaining._MAX_INDEX_ERROR)),
     ("docs/extending.md", "(# by default)", setting(SignalInfo().weight)),

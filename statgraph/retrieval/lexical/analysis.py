@@ -61,15 +61,13 @@ def analyser(language: str, *, stemmed: bool = True, without: Collection[str] = 
     if language == TERMS:
         return str.split
     stem_all = stemmer(language) if stemmed else list
-    own_letters = _OWN_LETTERS.get(language, {})
     spaced_words, runs, unspaced_run = _patterns()
 
     def stem(words: list[str]) -> list[str]:
         return stem_all([word for word in words if word not in without] or words if without else words)
 
     def terms(text: str) -> list[str]:
-        text = unicodedata.normalize("NFC", text).translate(own_letters) if own_letters else text
-        plain = unicodedata.normalize("NFKC", normal_text(text)).lower()
+        plain = lower_case(text, language)
         if not unspaced_run.search(plain):  # as most law: twice as fast
             return stem(spaced_words.findall(plain))
         words: list[str] = []
@@ -83,6 +81,13 @@ def analyser(language: str, *, stemmed: bool = True, without: Collection[str] = 
         return stem(words)
 
     return terms
+
+
+def lower_case(text: str, language: str) -> str:
+    """Return a text as its terms are cut from it: normalised, in the small letters of its language."""
+    own_letters = _OWN_LETTERS.get(language)
+    text = unicodedata.normalize("NFC", text).translate(own_letters) if own_letters else text
+    return unicodedata.normalize("NFKC", normal_text(text)).lower()
 
 
 def question_analyser(language: str, *, stop_words: bool, stemmed: bool = True) -> Analyser:
@@ -118,6 +123,11 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     unspaced = rf"[{_UNSPACED}]"
     runs = re.compile(rf"(?:(?={unspaced}){word})+|(?:(?!{unspaced}){word})+")
     return re.compile(rf"{word}+"), runs, re.compile(unspaced)
+
+
+def word_pattern() -> re.Pattern[str]:
+    """Return the pattern of a word."""
+    return _patterns()[0]
 
 
 def is_unspaced(term: str) -> bool:

@@ -85,7 +85,7 @@ class BM25:
         self._index = bm25s.BM25(k1=k1, b=b, method="lucene")
         if numbers:  # bm25s cannot index texts without a single term; nothing will be looked up in them either
             rows = [
-                [self._vocabulary[each] for each in (term, *self._parts(word))]
+                [self._vocabulary[each] for each in (term, *self.parts(word))]
                 for term, word in zip(terms, numbers, strict=True)
             ]
             for words in documents:
@@ -156,13 +156,18 @@ class BM25:
         starts = self._index.scores["indptr"]
         return int(starts[column + 1] - starts[column])
 
+    def corrected(self, question: str) -> str:
+        """Return a question with its typing errors corrected, if there is a reader."""
+        return question if self.reader is None else self.reader.corrected(question)
+
     def _terms(self, question: str) -> list[str]:
-        """Return the terms of a question: behind a compound its parts, in place of one that the texts do not have; of a
-        question that is one character of a script without spaces, whatever the texts have it in."""
+        """Return the terms of a corrected question: behind a compound its parts, in place of one that the texts do not
+        have; of a question that is one character of a script without spaces, whatever the texts have it in."""
+        question = self.corrected(question)
         terms = self._simple_terms(question)
         if self._compounds is None or self.language not in LINKS:
             return self._holding(terms[0]) or terms if len(terms) == 1 else terms
-        parts = map(self._parts, self._question_words(question))
+        parts = map(self.parts, self._question_words(question))
         known = self._vocabulary
         return [
             each
@@ -176,25 +181,26 @@ class BM25:
             return []
         return [term for term in self._vocabulary if character in term]
 
-    def _parts(self, word: str) -> tuple[str, ...]:
+    def parts(self, word: str) -> tuple[str, ...]:
+        """Return the terms of a compound's parts; none of another word."""
         return () if self._compounds is None else self._compounds.parts(word)
 
-    def _added(self, question: str, terms: Sequence[str]) -> list[AddedTerm]:
+    def _added(self, question: str) -> list[AddedTerm]:
         """Return the terms of these texts that are searched for beside those of a question."""
-        added = () if self.reader is None else self.reader.added(question, terms)
+        added = () if self.reader is None else self.reader.added(self.corrected(question))
         known = self._vocabulary
         return [part for part in added if part.term in known and part.replaces not in known]
 
     def added_words(self, question: str) -> list[str]:
-        """Return the words that are searched for beside those of a question: corrections, synonyms."""
-        return [part.word for part in self._added(question, self._terms(question))]
+        """Return the synonyms that are searched for beside the words of a question."""
+        return [part.word for part in self._added(question)]
 
     def scores(self, question: str) -> np.ndarray:
         """Return the score of every text for a question, (texts,) float32; 0 where no term is shared."""
         terms = self._terms(question)
         rows = [self._vocabulary[term] for term in terms if term in self._vocabulary]
         scores = self._index.get_scores_from_ids(rows) if rows else np.zeros(self._n_texts, dtype=np.float32)
-        for part in self._added(question, terms):
+        for part in self._added(question):
             scores = scores + part.weight * self._index.get_scores_from_ids([self._vocabulary[part.term]])
         return scores.astype(np.float32, copy=False)
 
@@ -204,7 +210,7 @@ class BM25:
         if not self._vocabulary:
             return 0.0
         terms = self._terms(question)
-        added = self._added(question, terms)
+        added = self._added(question)
         replaced = {part.replaces for part in added}
         df = np.array([self.frequency(term) for term in terms if term not in replaced])
         weighted = (part.weight * float(idf(self._n_texts, self.frequency(part.term))) for part in added)
@@ -218,22 +224,22 @@ class BM25:
         terms = self._terms(question)
         df = np.array([self.frequency(term) for term in terms])
         rarities, weights = idf(self._n_texts, df), dict.fromkeys(terms, 0.0)
-        weights |= {part.replaces: part.weight for part in self._added(question, terms) if part.replaces is not None}
+        weights |= {part.replaces: part.weight for part in self._added(question) if part.replaces is not None}
         shares = np.where(df > 0, 1.0, [weights[term] for term in terms])
         return float(shares @ rarities / max(float(rarities.sum()), 1e-12))
 
     def term_weights(self, question: str, rows: Sequence[int]) -> list[list[TermWeight]]:
         """Return for each text the question's terms that it holds, heaviest first; the weights add up to its score.
 
-        What the question's reader adds is given as the word that it stands for, a part of a compound as it is spelt.
+        A synonym is given as the word that it stands for, a part of a compound as it is spelt.
         """
-        terms, typed = self._terms(question), {*self._simple_terms(question)}
+        terms, typed = self._terms(question), {*self._simple_terms(self.corrected(question))}
         counts = Counter(term for term in terms if term in self._vocabulary)
         spelt = {} if self._compounds is None else self._compounds.spelt
         factors: list[tuple[str, str, float]] = [
             (term, term if term in typed else spelt.get(term, term), count) for term, count in counts.items()
         ]
-        factors += [(part.term, part.word, part.weight) for part in self._added(question, terms)]
+        factors += [(part.term, part.word, part.weight) for part in self._added(question)]
         by_text: list[list[TermWeight]] = [[] for _ in rows]
         for term, shown, factor in factors:
             weights = factor * self._index.get_scores_from_ids([self._vocabulary[term]])[list(rows)]

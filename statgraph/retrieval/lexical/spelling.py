@@ -7,9 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-# Edits -> what such a word counts in place of a typed one; the letters that a word needs for as many edits. Both chosen
-# on dev questions with typing errors (docs/ranking.md); accents that are missing are no edits.
-WEIGHTS = {0: 1.0, 1: 0.7, 2: 0.5}
+# Edits -> the letters that a word needs for as many; accents that are missing are no edits.
 _MIN_LETTERS = {1: 4, 2: 8}
 _SHORTEST = 3
 _LIGATURES = str.maketrans({"œ": "oe", "æ": "ae", "ß": "ss"})

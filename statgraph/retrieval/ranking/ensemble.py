@@ -79,8 +79,10 @@ class Ensemble:
     def scores(self, question: str, candidates: Candidates) -> tuple[np.ndarray, np.ndarray]:
         """Return the ranker's scores of a question's candidates and what the reader adds, both (candidates,)."""
         scores = self.ranker.scores(candidates)
-        none = np.zeros_like(scores)
-        return scores, none if self.reader is None else self.reader.amounts(question, candidates.rows, scores)
+        if self.reader is None:
+            return scores, np.zeros_like(scores)
+        read = question if self._bm25 is None else self._bm25.corrected(question)
+        return scores, self.reader.amounts(read, candidates.rows, scores)
 
     @property
     def has_evidence(self) -> bool:

@@ -61,15 +61,15 @@ class QuestionParts:
 def question_batch(
     questions: Sequence[str], bm25: BM25 | None, *, by_sentence: bool = True, wholes: bool = False
 ) -> tuple[QuestionBatch, list[QuestionParts]]:
-    """Return the texts that signals read, each question followed by its sentences that are read apart, and the parts
-    of each question. Unless `wholes`, an encoder reads a long question's sentences alone.
+    """Return the texts that signals read, each question, its typing errors corrected, followed by its sentences that
+    are read apart, and the parts of each question. Unless `wholes`, an encoder reads a long question's sentences alone.
 
     Of a long question's sentences those eight are read that score highest: BM25 of the best article, divided by the
     root of the length, standardised within the question, and 2.5 more for a question mark.
     """
     texts: list[str] = []
     all_parts = []
-    for question in questions:
+    for question in questions if bm25 is None else map(bm25.corrected, questions):
         sentences = _sentences(question) if by_sentence else []
         asks = np.array([_asks(sentence) for sentence in sentences], dtype=bool)
         strengths = _strengths(sentences, bm25)

@@ -108,8 +108,8 @@ def read_ensemble(run: RunFolder, n_articles: int, *, device: str = "auto", prec
 
 
 def other_signals(run: RunFolder, members: Sequence[DenseSignal]) -> list[Signal]:
-    """Return the signals beside the members that the run has saved; those that count words read questions by the
-    law's."""
+    """Return the signals beside the members that the run has saved; all read questions by the words of the law and of
+    the texts that cite it."""
     kinds = {name: SIGNALS.load(name) for name in run.config.ensemble.signals}
     signals = [
         kind.read(run.signals / name, run, members)
@@ -118,8 +118,9 @@ def other_signals(run: RunFolder, members: Sequence[DenseSignal]) -> list[Signal
         if not kind.info.saved or (run.signals / name).is_dir()
     ]
     law = text_bm25(signals)
-    reader = None if law is None else question_reader(run, law)
-    for signal in signals:
-        if signal.bm25 is not None:
-            signal.bm25.reader = reader
+    indexes = [signal.bm25 for signal in signals if signal.bm25 is not None]
+    if law is not None:
+        reader = question_reader(run, law, frozenset().union(*(index.vocabulary for index in indexes)))
+        for index in indexes:
+            index.reader = reader
     return signals

@@ -57,7 +57,8 @@ class Explainer:
         terms: list[tuple[TermWeight, ...]] = [()] * len(rows)
         weights = self._term_weights(question, rows)
         if weights is not None:
-            words = words_of_terms(question, self._language)
+            read = question if self._bm25 is None else self._bm25.corrected(question)
+            words = words_of_terms(read, self._language)
             terms = [
                 tuple(TermWeight(words.get(part.term, part.term), part.weight) for part in parts) for parts in weights
             ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Protocol
 
 from statgraph import artifacts
@@ -120,12 +120,13 @@ def lexical_index(run: RunFolder) -> BM25:
     bm25 = BM25.read(run.lexical_index, language=run.corpus.language, **run.config.bm25.options)
     if len(bm25) != len(run.articles):
         raise damaged_run(f"{run.lexical_index}: {len(bm25)} articles where the run has {len(run.articles)}")
-    bm25.reader = question_reader(run, bm25)
+    bm25.reader = question_reader(run, bm25, bm25.vocabulary)
     return bm25
 
 
-def question_reader(run: RunFolder, bm25: BM25) -> QuestionReader:
-    """Return what reads the questions to a run: by the words of its BM25 index, and the synonyms saved with it.
+def question_reader(run: RunFolder, bm25: BM25, known: Container[str]) -> QuestionReader:
+    """Return what reads the questions to a run: by the words of its BM25 index, the terms that it or another index of
+    the run knows, and the synonyms saved with the run.
 
     Raises:
         RunError: if a line of the synonyms is invalid.
@@ -134,11 +135,11 @@ def question_reader(run: RunFolder, bm25: BM25) -> QuestionReader:
     term_of, ignored = analyser(language), () if stop_words else stop_words_of(language)
 
     def is_real(word: str) -> bool:
-        return is_everyday_word(word) or in_word_list(word, language)
+        return is_everyday_word(word) or in_word_list(word, language) or bool(bm25.parts(word))
 
     spelling = Spelling(bm25.words, lambda word: bm25.frequency(*term_of(word)), is_real, ignored)
     synonyms = read_synonyms(run.synonyms)
-    return QuestionReader(language, stop_words=stop_words, known=bm25.vocabulary, spelling=spelling, synonyms=synonyms)
+    return QuestionReader(language, stop_words=stop_words, known=known, spelling=spelling, synonyms=synonyms)
 
 
 def write_lexical_index(run: RunFolder, articles: Sequence[Article | StoredArticle]) -> None:

@@ -230,9 +230,9 @@ class Retriever:
         return self._passages.words(self._as_read(question), texts)
 
     def _as_read(self, question: str) -> str:
-        """Return a question with what it is read as behind it: the corrections of its words, and synonyms."""
+        """Return a question with its typing errors corrected and its synonyms behind it."""
         bm25 = text_index(self._ranker)
-        return question if bm25 is None else " ".join((question, *bm25.added_words(question)))
+        return question if bm25 is None else " ".join((bm25.corrected(question), *bm25.added_words(question)))
 
     @cached_property
     def _passages(self) -> PassageFinder:
@@ -275,7 +275,7 @@ class Retriever:
         """Return the words of a question that the law does not have and that are read as words of it, typing errors,
         each with that word: `{"depsoit": "deposit"}`. A run without BM25 reads every question as it is."""
         bm25 = text_index(self._ranker)
-        return {} if bm25 is None or bm25.reader is None else bm25.reader.corrected(question)
+        return {} if bm25 is None or bm25.reader is None else bm25.reader.corrected_words(question)
 
     def explain(self, question: str | Query, hits: Sequence[Hit], **limits: object) -> list[Explanation]:
         """Return why each of these hits was found for a question, in their order; each at most once.

@@ -44,11 +44,17 @@ def test_what_asks_in_the_words_of_the_law_is_read(bm25):
     assert {SHORT, FILLERS[3]} <= {batch.texts[place] for place in parts.sentences}
 
 
+def test_signals_read_a_corrected_question():
+    words = SimpleNamespace(corrected=lambda text: text.replace("depsoit", "deposit"))
+    batch, _ = question_batch(["Whose is the depsoit?", "Whose is the key?"], words)
+    assert batch.texts == ["Whose is the deposit?", "Whose is the key?"]
+
+
 def test_a_question_mark_is_worth_two_and_a_half_deviations():
     # Of twelve sentences nine are stronger, by 2.3 deviations, than the other three: (1 - 0) / sqrt(0.75 * 0.25).
     weak = ["The first is weak.", "The second is weak too.", "Is this weak?"]
     strong = [f"Sentence number {place} tells something." for place in range(9)]
-    words = SimpleNamespace(scores=lambda text: np.array([math.sqrt(len(text)) * (text in strong)]))
+    words = SimpleNamespace(corrected=str, scores=lambda text: np.array([math.sqrt(len(text)) * (text in strong)]))
     batch, (parts,) = question_batch([" ".join([*weak, *strong])], words)
     read = [batch.texts[place] for place in parts.sentences]
     assert read[0] == weak[2]
