@@ -155,13 +155,11 @@ class Run:
     def __repr__(self) -> str:
         return f"Run({str(self.folder)!r}, system={self.config.system!r})"
 
-    def retriever(
-        self, device: str = "auto", *, precision: str = "float32", engine: EngineAddress | None = None
-    ) -> Retriever:
+    def retriever(self, device: str = "auto", *, engine: EngineAddress | None = None) -> Retriever:
         """Return what searches the run; see `Retriever.load`."""
         from statgraph.retrieval.search.retriever import Retriever
 
-        return Retriever.of(self.about, device=device, precision=precision, engine=engine)
+        return Retriever.of(self.about, device=device, engine=engine)
 
     def evaluate(
         self,
@@ -493,7 +491,6 @@ def serve(
     port: int = 8000,
     feedback: Path | str | bool = True,
     device: str = "auto",
-    precision: str = "float32",
     announce: Callable[[str], None] = print,
 ) -> None:
     """Serve a run, or several laws with a run each, over HTTP, with a search page, until SIGTERM or Ctrl-C.
@@ -506,7 +503,6 @@ def serve(
         feedback: the file that readers' marks are appended to; True for one in each run's folder, unless that is in the
             hub's cache, False for none.
         device: auto, cpu or cuda.
-        precision: what a transformer's layers compute in.
         announce: called with the address, and with warnings.
 
     Raises:
@@ -533,4 +529,4 @@ def serve(
     if not isinstance(feedback, bool):
         check_writable(marks := Path(feedback))
         runs = dict.fromkeys(runs, marks)
-    serve_runs(runs, config, host=host, port=port, device=device, precision=precision, announce=announce)
+    serve_runs(runs, config, host=host, port=port, device=device, announce=announce)

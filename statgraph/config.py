@@ -28,7 +28,6 @@ class EncoderConfig:
         words="none, head, last-N (such as last-2), full or auto",
         help="Which layers of the backbone are trained; auto lets the machine decide.",
     )
-    article_backbone: str = setting("", help="Backbone of the article side, equally wide; blank for the same one.")
     pooling: str = setting(
         "auto", choices=("auto", "mean", "cls", "max"), help="Pooling of a transformer; auto: its folder's."
     )

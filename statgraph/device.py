@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import torch
 
 DEVICES = ("auto", "cpu", "cuda")
-PRECISIONS = ("float32", "bfloat16", "int8")  # in which a query encoder may multiply
 _CPU_INFO = Path("/proc/cpuinfo")
 
 

@@ -18,7 +18,7 @@ class Extra(NamedTuple):
 EXTRAS = {
     "serve": Extra("statgraph serve and statgraph mcp", ("fastapi", "jinja2", "mcp", "prometheus_client", "uvicorn")),
     "documents": Extra("import docx, md and xlsx", ("docx", "markdown_it", "openpyxl")),
-    "onnx": Extra("faster questions on a CPU (quicken), and export --to onnx", ("onnx", "onnx_ir", "onnxruntime")),
+    "onnx": Extra("faster questions on a CPU (quicken), and export --to onnx", ("onnx", "onnxruntime")),
     "parquet": Extra("import parquet, and export --to parquet", ("pyarrow",)),
     "plots": Extra("statgraph plot, and the pictures of tune and reproduce", ("matplotlib",)),
     "tuning": Extra("statgraph tune", ("optuna",)),

@@ -90,7 +90,7 @@ def leaves(config, group=""):
 @pytest.mark.parametrize("config", [RunConfig(), IndexConfig()])
 def test_every_number_and_choice_states_its_limits(config):
     free = {
-        "system", "encoder.backbone", "encoder.article_backbone", "encoder.query_prompt", "encoder.passage_prompt",
+        "system", "encoder.backbone", "encoder.query_prompt", "encoder.passage_prompt",
         "augment.file", "gnn.first_gate", "ensemble.settings", "ranker.reader",
     }  # fmt: skip
     unlimited = {

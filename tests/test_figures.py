@@ -14,7 +14,6 @@ import pytest
 
 from statgraph.artifacts import read_json
 from statgraph.config import Stage2Config
-from statgraph.encoders.inference.query_graph import TOLERANCES
 from statgraph.evaluation.significance import SIGNIFICANCE_LEVEL, adjusted_p_values
 from statgraph.retrieval.ranking import weighted_sum
 from statgraph.retrieval.search import explaining
@@ -174,11 +173,6 @@ SENTENCES: list[tuple[str, str, list[Value]]] = [
     ),
     ("docs/performance.md", "a service on two cores answers # questions a second", [reached("serving", SERVED, 0)]),
     (
-        "docs/performance.md",
-        "the default ensemble takes # ms, with float32 #",
-        [reached("ensemble_query", f"{ASKED}{precision}", 0) for precision in (', `precision="int8"`', "")],
-    ),
-    (
         "docs/other-tools.md",
         "French law statgraph's R@100 is #, that of others at most #",
         [of_tool("statgraph", "R@100"), of_tool("LanceDB", "R@100", "Haystack", "bm25s", "sentence-transformers")],
@@ -202,7 +196,6 @@ SENTENCES: list[tuple[str, str, list[Value]]] = [
         "loss is # contrastive and # distillation",
         [*setting(Stage2Config().contrastive_weight), *setting(Stage2Config().distillation_weight)],
     ),
-    ("docs/folders.md", "may differ by #;", setting(TOLERANCES["int8"])),
     ("docs/plan.md", "p-value is below #", setting(SIGNIFICANCE_LEVEL)),
     ("docs/learnt-sum.md", "| `votes`, `wording` | # n /", setting(votes.VotesSignal.info.weight)),
     ("docs/learnt-sum.md", "| `citing` | #", setting(CitingSignal.info.weight)),

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.measuring import Row, Settings, Spread, ratio_text, seconds_text, taking_turns, times_faster
-from statgraph.encoders.inference.onnx_query import QUERY_GRAPHS
 from statgraph.encoders.inference.static_query import read_static_encoder
 from statgraph.evaluation.metrics import QUALITY, question_metrics
 from statgraph.retrieval.index.article_index import ArticleIndex
@@ -22,11 +21,9 @@ from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import RunFolder
 from tools.letters import has_letters, letter
 
-ASKED_POINTS = 0.5
 ASKED_OF_LETTERS = 2.0  # for 200 words beside ten
 K, DEPTH, RRF = 10, 500, 60
 PAUSE_S = 0.05  # until the threads of the search before have ceased to wait by spinning
-PLAIN = "plain"  # the rival among the searches, whose others are named by their precision
 
 
 @dataclass(frozen=True)
@@ -55,83 +52,65 @@ OF_STATIC_ENSEMBLE, OF_ENSEMBLE = (
 
 
 def measure(settings: Settings) -> list[Row]:
-    """Return the rows of a run in every precision that it has: the time of a question, and how much faster than put
-    together by hand; of an ensemble also a row of questions inside letters.
-
-    An ensemble has int8 where all of its transformers have the graph for it.
-    """
+    """Return the rows of a run: the time of a question, and how much faster than put together by hand; of an ensemble
+    also a row of questions inside letters."""
     corpus, run = settings.corpus_and_run()
     members = list(run.member_folders.values())
-    encoders = [folder / parts.QUERY_ENCODER for folder in members or [run.folder]]
-    transformers = [encoder for encoder in encoders if read_static_encoder(encoder) is None]
-    has_int8 = bool(transformers) and all((encoder / QUERY_GRAPHS["int8"]).is_file() for encoder in transformers)
-    has = {"float32": True, "bfloat16": bool(transformers) and not members, "int8": has_int8}
-    retrievers = {name: Retriever.of(run, device="cpu", precision=name) for name, there in has.items() if there}
-    searches: dict[str, Callable[[str], object]] = {
-        name: lambda text, of=retriever: of.search(text, K) for name, retriever in retrievers.items()
-    }
-    dev = corpus.split("dev")
-    quality = {
-        name: 100 * float(split_metrics(retriever, corpus, "dev").metrics[QUALITY].mean())
-        for name, retriever in retrievers.items()
-    }
+    retriever, dev = Retriever.of(run, device="cpu"), corpus.split("dev")
+    note = f"Quality on dev {100 * split_metrics(retriever, corpus, 'dev').metrics[QUALITY].mean():.1f}"
     about = f"{corpus.name}, {len(corpus.articles):,} articles"
+    searches: dict[str, Callable[[str], object]] = {"seconds": lambda text: retriever.search(text, K)}
     if members:
         ranking = _plain_ranking(run)
-        searches[PLAIN] = lambda text: ranking(text)[:K]
+        searches["plain_seconds"] = lambda text: ranking(text)[:K]
         rankings = [ranking(question.text)[:DEPTH] for question in dev]
-        rivals = 100 * question_metrics(rankings, corpus.label_rows(dev), len(corpus.articles))[QUALITY].mean()
+        rivals = question_metrics(rankings, corpus.label_rows(dev), len(corpus.articles))[QUALITY].mean()
+        note += f", the rival's {100 * rivals:.1f}"
         what = f"one question to an ensemble: {about}, {len(members)} members"
-        targets = OF_ENSEMBLE if transformers else OF_STATIC_ENSEMBLE
+        are_static = all(read_static_encoder(folder / parts.QUERY_ENCODER) is not None for folder in members)
+        targets = OF_STATIC_ENSEMBLE if are_static else OF_ENSEMBLE
     else:
         nearest, articles = _vector_search(run.folder, K), ArticleStore(run.folder)
-        searches[PLAIN] = lambda text: articles.read(nearest(text))
+        searches["plain_seconds"] = lambda text: articles.read(nearest(text))
         what, targets = f"one question, run loaded: {about}, {run.config.encoder.backbone}", OF_ONE
     texts = [question.text for question in dev][: 3 if settings.quick else 100]
-    seconds = taking_turns(searches, texts, pause_s=PAUSE_S)
-    rows = []
-    for name in retrievers:
-        points = abs(quality[name] - quality["float32"])
-        beside = f"the rival's {rivals:.1f}" if members else f"{points:.1f} points from float32's"
-        note = f"Quality on dev {quality[name]:.1f}, {beside}."
-        label = what if name == "float32" else f'{what}, `precision="{name}"`'
-        is_good = bool(members) or points <= ASKED_POINTS
-        rows += rows_of(label, targets, seconds[name], seconds[PLAIN], note, is_good)
+    times = taking_turns(searches, texts, pause_s=PAUSE_S)
+    rows = rows_of(what, targets, times, f"{note}.")
     if members and has_letters(corpus.language):
         letters = [letter(text, corpus.language) for text in texts]
         n_words = round(statistics.mean(len(text.split()) for text in letters))
-        of_letters = taking_turns({name: searches[name] for name in (PLAIN, "float32")}, letters, pause_s=PAUSE_S)
-        rows.append(row_of_letters(f"{what}: inside a letter of {n_words} words", of_letters, seconds))
+        of_letters = taking_turns(searches, letters, pause_s=PAUSE_S)
+        rows.append(row_of_letters(f"{what}: inside a letter of {n_words} words", of_letters, times))
     return rows
 
 
-def rows_of(
-    what: str, targets: Targets, ours: Sequence[float], plain: Sequence[float], quality_note: str, is_good: bool = True
-) -> list[Row]:
-    """Return the row of a question's time, which holds if the quality is good too, and the row beside the rival."""
+def rows_of(what: str, targets: Targets, times: Mapping[str, Sequence[float]], quality_note: str) -> list[Row]:
+    """Return the row of a question's time and the row beside the rival, from "seconds" and "plain_seconds"."""
+    ours, plain = times["seconds"], times["plain_seconds"]
     spread, ratio = Spread.of(ours), times_faster(ours, plain)
     note = (
         f"Of {len(ours)} dev questions, each after {1000 * PAUSE_S:g} ms of rest. The rival's median is "
         f"{seconds_text(Spread.of(plain))}. {quality_note}"
     )
-    figures = {"seconds": list(ours), "plain_seconds": list(plain)}
-    limit, holds = f"p50 under {1000 * targets.seconds:g} ms", spread.median < targets.seconds and is_good
+    limit, holds = f"p50 under {1000 * targets.seconds:g} ms", spread.median < targets.seconds
     faster, why = ratio.median >= targets.times, "" if ratio.median >= targets.times else targets.why_not
     return [
-        Row(what, "", limit, seconds_text(spread), holds, figures, note),
+        Row(what, "", limit, seconds_text(spread), holds, dict(times), note),
         Row(what, targets.rival, f"{targets.times:g} times faster", ratio_text(ratio), faster, {}, why),
     ]
 
 
 def row_of_letters(what: str, letters: Mapping[str, Sequence[float]], bare: Mapping[str, Sequence[float]]) -> Row:
-    """Return the row of questions inside letters beside the bare ones: seconds by "float32" and "plain"."""
-    ours, plain = (times_faster(bare[name], letters[name]) for name in ("float32", PLAIN))
+    """Return the row of questions inside letters beside the bare ones, from "seconds" and "plain_seconds" of each."""
+    names = "seconds", "plain_seconds"
+    ours, plain = (times_faster(bare[name], letters[name]) for name in names)
+    our_time, plain_time = (seconds_text(Spread.of(letters[name])) for name in names)
     note = (
-        f"{seconds_text(Spread.of(letters['float32']))}; eight of its sentences are read. The plain program, which "
-        f"reads it as a whole, takes {seconds_text(Spread.of(letters[PLAIN]))}, {ratio_text(plain)} its own time."
+        f"{our_time}; eight of its sentences are read. The plain program, which reads it as a whole, takes "
+        f"{plain_time}, {ratio_text(plain)} its own time."
     )
-    asked, figures = f"at most {ASKED_OF_LETTERS:g} times its time", {name: list(letters[name]) for name in letters}
-    return Row(what, "the bare question", asked, ratio_text(ours), ours.median <= ASKED_OF_LETTERS, figures, note)
+    asked, holds = f"at most {ASKED_OF_LETTERS:g} times its time", ours.median <= ASKED_OF_LETTERS
+    return Row(what, "the bare question", asked, ratio_text(ours), holds, dict(letters), note)
 
 
 def _vector_search(folder: Path, depth: int) -> Callable[[str], np.ndarray]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from statgraph.config import RunConfig
-from statgraph.device import DEVICES, PRECISIONS
+from statgraph.device import DEVICES
 from statgraph.errors import UsageError, unknown_name
 from statgraph.law.query import COUNT, DAY, LIMITS, PATH, TEXTS
 from statgraph.law.splitting import HASH, SPLITTINGS
@@ -96,13 +96,6 @@ run_or_hub = click.option(
 )
 run = path("--run", help="Run folder.  [default: the newest under runs/]")
 device = click.option("--device", type=click.Choice(DEVICES), default="auto", help="Device to compute on.")
-precision = click.option(
-    "--precision",
-    type=click.Choice(PRECISIONS),
-    default="float32",
-    metavar="NAME",
-    help="Precision of a BERT query encoder on CPU: float32, bfloat16, or int8 (needs `quicken --precision int8`).",
-)
 _REWRITE = click.option(
     "--rewrite",
     metavar="URL",
@@ -213,7 +206,7 @@ def reader_of(given: dict[str, Any]) -> str | None:
 
 def searching(command: Command) -> Command:
     """Give a command the options of how a run is searched; `searching_of` reads them."""
-    for option in (precision, device, engine_uri, engine, _REWRITE_MODEL, _REWRITE):
+    for option in (device, engine_uri, engine, _REWRITE_MODEL, _REWRITE):
         command = option(command)
     return command
 
@@ -227,13 +220,12 @@ def searching_of(given: dict[str, Any]) -> tuple[Rewriter | None, dict[str, Any]
     """
     from statgraph.retrieval.search.rewriting import Rewriter
 
-    how: dict[str, Any] = {"reader": reader_of(given)}
     url, model = given.pop("rewrite"), given.pop("rewrite_model")
     if url is None and model is not None:
         raise UsageError("--rewrite-model: needs the endpoint that has the model; add --rewrite URL")
     rewriter = None if url is None else Rewriter(url, model or "")
-    how["engine"] = engine_address(given.pop("engine"), given.pop("engine_uri"), "--from")
-    return rewriter, how | {name: given.pop(name) for name in ("device", "precision")}
+    address = engine_address(given.pop("engine"), given.pop("engine_uri"), "--from")
+    return rewriter, {"device": given.pop("device"), "engine": address, "reader": reader_of(given)}
 
 
 def refuse(contradictions: Mapping[str, object]) -> None:

@@ -147,7 +147,7 @@ def pretrain(
 ) -> None:
     """Adapt a transformer to statutes by masked-language modelling.
 
-    `statgraph train` takes the resulting folder as --set encoder.backbone=DIR or encoder.article_backbone=DIR.
+    `statgraph train` takes the resulting folder as --set encoder.backbone=DIR.
     """
     from statgraph.encoders.backbone import EMBEDDED_E5
     from statgraph.settings import with_settings

@@ -92,8 +92,7 @@ def _announce(line: str) -> None:
 @click.command()
 @_runs
 @options.device
-@options.precision
-def mcp(runs: tuple[str, ...], device: str, precision: str) -> None:
+def mcp(runs: tuple[str, ...], device: str) -> None:
     """Serve a run, or several laws, to an assistant as tools of the Model Context Protocol, on standard input and
     output.
 
@@ -104,7 +103,7 @@ def mcp(runs: tuple[str, ...], device: str, precision: str) -> None:
     from statgraph.service.loaded_run import LoadedRun, law_names
 
     folders = [options.chosen_run(run) for run in runs or (None,)]
-    loaded = [LoadedRun(folder, device=device, precision=precision) for folder in folders]
+    loaded = [LoadedRun(folder, device=device) for folder in folders]
     server = create_mcp_server(dict(zip(law_names(folders), loaded, strict=True)))
     click.echo(f"Serving {', '.join(map(str, folders))} to an assistant on standard input and output", err=True)
     server.run("stdio")

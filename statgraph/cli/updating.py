@@ -179,21 +179,15 @@ def index(run: Path | None, kind: str, settings: tuple[str, ...], engine: str, e
 
 @click.command()
 @options.run
-@click.option(
-    "--precision",
-    type=click.Choice(("float32", "int8")),
-    default="float32",
-    help="int8 is for `search --precision int8`: faster, with vectors that differ slightly.",
-)
-def quicken(run: Path | None, precision: str) -> None:
+def quicken(run: Path | None) -> None:
     """Speed up a run's query encoder on CPU.
 
     Writes an ONNX Runtime graph beside the weights of a transformer query encoder, of each member in an ensemble,
     and checks it against sentence-transformers. With the extra `onnx` installed, `train`
-    writes the float32 graph itself.
+    writes the graph itself.
     """
     from statgraph.retrieval.search import reindexing
 
-    done = reindexing.quicken(options.chosen_run(run), precision)
+    done = reindexing.quicken(options.chosen_run(run))
     written = ", ".join(map(str, done.paths))
     click.echo(f"Wrote {written}: vectors differ from sentence-transformers' by at most {done.difference:.0e}")

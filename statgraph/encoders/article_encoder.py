@@ -42,7 +42,7 @@ def load_article_encoder(run: Path, config: EncoderConfig, device: torch.device)
     """Return the article encoder in a run folder.
 
     A static one is whole in `article_encoder/`. Of a transformer that folder holds what was trained; the backbone
-    is the query encoder's, or where the article side has one of its own, it is read from the place that the folder
+    is the query encoder's, or where the article side began with another, it is read from the place that the folder
     names, which is outside of the run.
 
     Args:
@@ -81,7 +81,7 @@ def _transformer(run: Path, folder: Path, config: EncoderConfig, device: torch.d
     state = load_file(folder / transformer_biencoder.ARTICLE_WEIGHTS)
     about = artifacts.read_json(folder / transformer_biencoder.ARTICLE_CONFIG)
     question = article = loaded_tower(resolve_backbone(str(run / parts.QUERY_ENCODER)), device)
-    if not config.shared and (config.article_backbone or config.adapted):
+    if not config.shared and about["backbone"] != config.backbone:
         article = _outside(folder, about["backbone"], config, device)
     of_articles = replace(article.backbone, pooling=about["pooling"], passage_prefix=about["prefix"])
     encoders = TransformerBiEncoder(question, replace(article, backbone=of_articles), config)

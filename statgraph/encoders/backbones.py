@@ -61,16 +61,10 @@ def width_of(name: str) -> int | None:
     return width
 
 
-def check_sharing(config: EncoderConfig, *, static: bool) -> None:
-    """Raise UsageError if a static backbone, or a shared one, is to be trained as it cannot be."""
-    if static and config.train not in ("none", "full"):
+def check_static_training(config: EncoderConfig) -> None:
+    """Raise UsageError if a configuration would train a static backbone in part."""
+    if config.train not in ("none", "full"):
         raise UsageError(f"encoder.train: must be none or full for a static backbone (got '{config.train}')")
-    if config.article_backbone and (static or config.shared):
-        shared = f"static backbone '{config.backbone}' is" if static else "one backbone is"
-        raise UsageError(
-            f"encoder.article_backbone: '{config.article_backbone}' cannot be used, since {shared} shared by questions "
-            "and articles; leave it blank, or name a transformer in encoder.backbone and set encoder.shared=false"
-        )
 
 
 def resolve_backbone(name: str) -> Backbone:

@@ -10,7 +10,7 @@ import torch
 
 from statgraph.config import EncoderConfig
 from statgraph.encoders.backbone import Backbone
-from statgraph.encoders.backbones import check_sharing, resolve_backbone
+from statgraph.encoders.backbones import check_static_training, resolve_backbone
 from statgraph.encoders.biencoder import BiEncoder
 from statgraph.encoders.static import build_static_biencoder
 from statgraph.encoders.transformer_biencoder import build_transformer_biencoder
@@ -31,21 +31,15 @@ def build_biencoder(
             side's, and with `encoder.shared` both sides'; a static backbone is distilled from it.
 
     Raises:
-        UsageError: if `encoder.article_backbone` names a second backbone where both sides share one, or a static one is
-            to be trained in part.
+        UsageError: if a static backbone is to be trained in part, or `encoder.chunk_tokens` is too large.
     """
     backbone = _configured(config.backbone, config)
-    check_sharing(config, static=backbone.kind == "static")
+    source = _configured(adapted, config) if adapted else None
     if backbone.kind == "static":
-        source = _configured(adapted, config) if adapted else None
+        check_static_training(config)
         encoders: BiEncoder = build_static_biencoder(backbone, config, corpus_texts, source)
-        encoders.to(device)
-        return encoders
-    article = adapted or config.article_backbone
-    article_backbone = _configured(article, config) if article else backbone
-    if config.shared:
-        backbone = article_backbone
-    encoders = build_transformer_biencoder(backbone, config, corpus_texts, device, article_backbone)
+    else:
+        encoders = build_transformer_biencoder(backbone, config, corpus_texts, device, source)
     encoders.to(device)
     return encoders
 

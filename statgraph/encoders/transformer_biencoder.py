@@ -1,4 +1,5 @@
-"""The transformer pair: a query encoder and a hierarchical article encoder over one or two backbones."""
+"""The transformer pair: a query encoder and a hierarchical article encoder over one backbone, or over it and the same
+one adapted to the statutes."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ ARTICLE_CONFIG = "config.json"
 class TransformerBiEncoder(BiEncoder):
     """A query encoder (backbone, pooling, projection) and an article encoder (the same, with `ChunkEncoder`).
 
-    The two towers start from one backbone or from one each; the widths are equal.
+    The two towers start from one backbone, or the article side from the adapted one.
 
     With `encoder.train` none or head the backbone is frozen and inputs are its cached chunk vectors; with last-N and
     full they are tokens, and gradients reach its last N layers or all of it. More tokens than `encoder.slice_tokens` go
@@ -165,32 +166,21 @@ def build_transformer_biencoder(
     config: EncoderConfig,
     corpus_texts: Sequence[str],
     device: torch.device,
-    article_backbone: Backbone | None = None,
+    adapted: Backbone | None = None,
 ) -> TransformerBiEncoder:
     """Return the transformer pair before training.
 
     Args:
-        article_backbone: the article side's, where it is another one.
+        adapted: the backbone adapted to the statutes, of the article side; with `encoder.shared` of both.
 
     Raises:
         ModelError: if a backbone cannot be loaded.
-        UsageError: if `encoder.chunk_tokens` is too large, or the two backbones do not go together.
+        UsageError: if `encoder.chunk_tokens` is too large.
     """
     kept_texts = corpus_texts if config.prune_vocabulary else None
-    question = article = loaded_tower(backbone, device, kept_texts)
-    if article_backbone not in (None, backbone):
-        if article_backbone.kind == "static":
-            raise UsageError(
-                f"encoder.article_backbone: '{article_backbone.name}' is static, and a static backbone is shared by "
-                "questions and articles; name a transformer"
-            )
-        article = loaded_tower(article_backbone, device, kept_texts)
-    widths = [tower.model.config.hidden_size for tower in (question, article)]
-    if widths[0] != widths[1]:
-        raise UsageError(
-            f"encoder.article_backbone: '{article.backbone.name}' is {widths[1]} wide, but backbone '{backbone.name}' "
-            f"is {widths[0]} wide; name two of equal width"
-        )
+    question = article = loaded_tower(adapted if adapted and config.shared else backbone, device, kept_texts)
+    if adapted and not config.shared:
+        article = loaded_tower(adapted, device, kept_texts)
     longest = most_tokens(article.tokenizer, article.model)
     if min(config.chunk_tokens, config.max_tokens) > longest:
         raise UsageError(

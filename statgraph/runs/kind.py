@@ -54,10 +54,6 @@ class SystemKind:
         """Return the configuration with which a corpus can be trained on."""
         return config
 
-    def backbones(self, config: RunConfig) -> tuple[str, ...]:
-        """Return the names of the backbones that the run itself has, the query encoder's first."""
-        return ()
-
     def tuning_space(self, config: RunConfig) -> str:
         """Return which search space of `statgraph tune` is the system's; UsageError if it cannot be tuned."""
         return config.retriever
@@ -82,7 +78,7 @@ class SystemKind:
         steps: list[Any] = load(self.rehearsal)(corpus, config)
         return steps
 
-    def ranker(self, run: Any, device: str, precision: str, engine: Any) -> Any:
+    def ranker(self, run: Any, device: str, engine: Any) -> Any:
         """Return what ranks the articles of a run (`statgraph.retrieval.search.ranker.Ranker`); RunError if a part is
         missing or damaged, or does not fit the others."""
         raise NotImplementedError

@@ -134,8 +134,9 @@ class RunFolder:
                     f"{path}: format {known}, and this statgraph reads {FORMAT}; update statgraph, or {RETRAIN}"
                 )
             corpus, settings = manifest["corpus"], dict(manifest["config"])
-            ranker = {name: value for name, value in settings.get("ranker", {}).items() if name not in _FORMER_RANKER}
-            settings["ranker"] = ranker
+            for group, former in _FORMER.items():
+                given = settings.get(group, {}).items()
+                settings[group] = {name: value for name, value in given if name not in former}
             facts = {name: manifest[name] for name in _FACTS if name in manifest}
             facts |= {name: tuple(facts.get(name, ())) for name in ("steps", "updates")}
             facts["corpus"] = CorpusFacts(
@@ -223,7 +224,10 @@ class RunFolder:
         )
 
 
-# Settings of trees, which runs up to 0.1.0 may have: nothing reads them.
-_FORMER_RANKER = ("kind", "learn_from", "folds", "trees", "leaves", "leaf_size", "lr", "feature_share")
+# Settings that runs up to 0.1.0 may have, by group: nothing reads them. An article encoder's folder names its backbone.
+_FORMER = {
+    "ranker": ("kind", "learn_from", "folds", "trees", "leaves", "leaf_size", "lr", "feature_share"),
+    "encoder": ("article_backbone",),
+}
 # What a manifest says beyond configuration and corpus.
 _FACTS = tuple(item.name for item in fields(RunFolder) if item.name not in ("folder", "config", "corpus"))

@@ -40,7 +40,6 @@ def serve(
     port: int,
     device: str,
     announce: Callable[[str], None],
-    precision: str = "float32",
 ) -> None:
     """Serve runs, each as a law, until SIGTERM or Ctrl-C; requests in progress are answered first. A run's folder is
     read again once an update has changed it, and each on SIGHUP: new requests are then answered from what it holds; if
@@ -54,11 +53,10 @@ def serve(
         port: 0 for any that is free.
         device: auto, cpu or cuda.
         announce: called with the service's address once it answers, and with warnings.
-        precision: what a transformer's layers compute in.
 
     Raises:
         RunError: if a run cannot be loaded, or the port is taken.
-        UsageError: if the host, the device or the precision is unknown or not available, or two laws have one name.
+        UsageError: if the host or the device is unknown or not available, or two laws have one name.
     """
     metrics, opening, fault = Metrics(), asyncio.Lock(), None
     laws = {
@@ -68,10 +66,10 @@ def serve(
     opened: dict[Path, tuple[int, int] | None] = {}
 
     async def open_run(run: Path) -> None:
-        how = {"device": device, "precision": precision, "engine": config.engine, "reader": config.reader}
         async with opening:
             opened[run] = _version(run)
-            laws[run].open(await asyncio.to_thread(LoadedRun, run, **how))
+            loaded = await asyncio.to_thread(LoadedRun, run, device=device, engine=config.engine, reader=config.reader)
+            laws[run].open(loaded)
 
     async def load() -> None:
         nonlocal fault

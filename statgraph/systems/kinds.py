@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 from statgraph.config import EnsembleConfig, RunConfig
-from statgraph.encoders.backbones import check_sharing, is_static, width_of
+from statgraph.encoders.backbones import check_static_training, is_static, width_of
 from statgraph.errors import RunError, UsageError, option
 from statgraph.law.records import Corpus
 from statgraph.runs import parts
@@ -44,7 +44,7 @@ class Bm25(SystemKind):
     def resolved(self, config: RunConfig, settings: Sequence[str]) -> RunConfig:
         return replace(config, encoder=decided(config))
 
-    def ranker(self, run: RunFolder, device: str, precision: str, engine: EngineAddress | None) -> Ranker:
+    def ranker(self, run: RunFolder, device: str, engine: EngineAddress | None) -> Ranker:
         from statgraph.retrieval.search.ranker import LexicalRanker, lexical_index
 
         return LexicalRanker(lexical_index(run))
@@ -79,12 +79,13 @@ class Dense(SystemKind):
     def resolved(self, config: RunConfig, settings: Sequence[str]) -> RunConfig:
         config = replace(config, encoder=decided(config))
         encoder = config.encoder
-        if config.regime in RECIPES and is_static(encoder.backbone):
-            raise UsageError(
-                f"encoder.backbone: '{encoder.backbone}' cannot be used with regime={config.regime}, which trains a "
-                "transformer; name one, such as camembert-base or its folder"
-            )
-        check_sharing(encoder, static=is_static(encoder.backbone))
+        if is_static(encoder.backbone):
+            if config.regime in RECIPES:
+                raise UsageError(
+                    f"encoder.backbone: '{encoder.backbone}' cannot be used with regime={config.regime}, which trains "
+                    "a transformer; name one, such as camembert-base or its folder"
+                )
+            check_static_training(encoder)
         if encoder.shared and config.stage2.epochs and config.stage2.train_encoders == "query":
             raise UsageError(
                 "stage2.train_encoders: query needs question and article encoders of their own, and "
@@ -96,9 +97,6 @@ class Dense(SystemKind):
             check_layer(config.gnn, width=width_of(encoder.backbone))
         return config
 
-    def backbones(self, config: RunConfig) -> tuple[str, ...]:
-        return tuple(filter(None, (config.encoder.backbone, config.encoder.article_backbone)))
-
     def tuning_space(self, config: RunConfig) -> str:
         return regime_of(config.encoder)
 
@@ -109,10 +107,10 @@ class Dense(SystemKind):
             return TRAINED
         return FROM_LAW if config.from_law and config.stage1.epochs + config.stage2.epochs else ZERO_SHOT
 
-    def ranker(self, run: RunFolder, device: str, precision: str, engine: EngineAddress | None) -> Ranker:
+    def ranker(self, run: RunFolder, device: str, engine: EngineAddress | None) -> Ranker:
         from statgraph.retrieval.search.ranker import DenseRanker
 
-        return DenseRanker(run, device=device, precision=precision, engine=engine)
+        return DenseRanker(run, device=device, engine=engine)
 
 
 class Student(Dense):
@@ -187,10 +185,10 @@ class Ensemble(SystemKind):
     def tuning_space(self, config: RunConfig) -> str:
         raise UsageError("ensemble: learns its weights when it is trained; tune a system that is a member of it")
 
-    def ranker(self, run: RunFolder, device: str, precision: str, engine: EngineAddress | None) -> Ranker:
+    def ranker(self, run: RunFolder, device: str, engine: EngineAddress | None) -> Ranker:
         from statgraph.retrieval.search.ensemble_run import read_ensemble
 
-        ensemble = read_ensemble(run, len(run.articles), device=device, precision=precision)
+        ensemble = read_ensemble(run, len(run.articles), device=device)
         settings = run.config.ranker
         if settings.reader:
             from statgraph.retrieval.ranking.reader import Reader, load_cross_encoder

@@ -37,10 +37,12 @@ def corpus_entry(corpus: Corpus) -> dict[str, object]:
 
 
 def backbone_licences(config: RunConfig) -> dict[str, str | None]:
-    """Return the licence of each backbone of a run by name: that of an embedded one, the one that a folder's README.md
-    states, else None. No network is used."""
-    names = kind_of(config).backbones(config)
-    return {name: _EMBEDDED_LICENCES.get(name) or _stated_licence(Path(name) / artifacts.MODEL_CARD) for name in names}
+    """Return the licence of a run's backbone by its name: that of an embedded one, the one that a folder's README.md
+    states, else None; nothing where the run has no encoder. No network is used."""
+    if not kind_of(config).has_encoder:
+        return {}
+    name = config.encoder.backbone
+    return {name: _EMBEDDED_LICENCES.get(name) or _stated_licence(Path(name) / artifacts.MODEL_CARD)}
 
 
 def write_model_cards(run: RunFolder, report: Report | None) -> None:

@@ -109,7 +109,7 @@ def pretrain(
 
 
 def adapted_backbone(config: RunConfig, corpus: Corpus, device: torch.device, progress: Progress = silent) -> str:
-    """Return the folder of the configuration's article backbone after pre-training on the corpus (`encoder.adapted`).
+    """Return the folder of the configuration's backbone after pre-training on the corpus (`encoder.adapted`).
 
     It is cached by the backbone, the corpus, the settings and the seed; an interrupted one continues.
 
@@ -117,7 +117,7 @@ def adapted_backbone(config: RunConfig, corpus: Corpus, device: torch.device, pr
         UsageError: if the backbone is a folder of token vectors, which has no model to adapt.
         ModelError, RunError: as `pretrain`.
     """
-    name = config.encoder.article_backbone or config.encoder.backbone
+    name = config.encoder.backbone
     name = EMBEDDED_E5 if name == EMBEDDED_STATIC else name  # the model that the static one is distilled from
     deciding = [
         backbone_fingerprint(_transformer(name)), corpus.content_hash, _deciding(config.pretrain), config.seed,

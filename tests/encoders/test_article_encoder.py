@@ -1,4 +1,5 @@
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -71,11 +72,11 @@ def test_a_static_one_too(trained, quick_backbone):
 
 
 @pytest.mark.parametrize("train", ["head", "full"])
-def test_a_backbone_of_its_own_is_read_from_its_place(trained, tiny_folder, save_tiny_as, tmp_path, train):
-    other = save_tiny_as(tmp_path / "other")
-    config = tiny(tiny_folder, train=train, article_backbone=str(other))
-    run, vectors = trained(config)
-    np.testing.assert_allclose(load_article_encoder(run, config, CPU).encode(CHANGED), vectors, atol=1e-5)
+def test_an_adapted_backbone_is_read_from_its_place(trained, tiny_folder, save_tiny_as, tmp_path, train):
+    config = tiny(tiny_folder, train=train, adapted=True)
+    run, vectors = trained(config, str(save_tiny_as(tmp_path / "adapted")))
+    for each in (config, replace(config, adapted=False)):  # as of 0.1.0, which could name another one for articles
+        np.testing.assert_allclose(load_article_encoder(run, each, CPU).encode(CHANGED), vectors, atol=1e-5)
 
 
 def test_a_backbone_that_has_gone_is_one_line(trained, tiny_folder, save_tiny_as, tmp_path):
@@ -87,9 +88,9 @@ def test_a_backbone_that_has_gone_is_one_line(trained, tiny_folder, save_tiny_as
         load_article_encoder(run, config, CPU)
 
 
-def test_a_pruned_backbone_of_its_own_cannot_be_had_again(trained, tiny_folder, save_tiny_as, tmp_path):
-    config = tiny(tiny_folder, article_backbone=str(save_tiny_as(tmp_path / "other")), prune_vocabulary=True)
-    run, _ = trained(config)
+def test_a_pruned_adapted_backbone_cannot_be_had_again(trained, tiny_folder, save_tiny_as, tmp_path):
+    config = tiny(tiny_folder, adapted=True, prune_vocabulary=True)
+    run, _ = trained(config, str(save_tiny_as(tmp_path / "adapted")))
     with pytest.raises(RunError, match=r"was cut to the word pieces .* with encoder.prune_vocabulary=false"):
         load_article_encoder(run, config, CPU)
 

@@ -5,7 +5,6 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
-from transformers import BertConfig, BertModel
 
 from statgraph.config import EncoderConfig
 from statgraph.encoders.building import build_biencoder
@@ -26,7 +25,7 @@ def test_a_backbone_that_cannot_be_had(start):
 
 @pytest.fixture
 def two_folders(save_tiny_as, tmp_path):
-    """Return two folders of the tiny model, the second with other weights, and one of token vectors."""
+    """Return two folders of the tiny model, the second with half the weights."""
     folders = [save_tiny_as(tmp_path / name) for name in ("one", "two")]
     weights = folders[1] / "model.safetensors"
     save_file({name: 0.5 * tensor for name, tensor in load_file(weights).items()}, weights, metadata={"format": "pt"})
@@ -43,12 +42,14 @@ def table(model) -> torch.Tensor:
     return model.get_input_embeddings().weight
 
 
-def test_another_backbone_for_the_articles(two_folders):
+@pytest.mark.parametrize("shared", [False, True])
+def test_the_adapted_backbone_is_the_articles_and_where_one_is_shared_both_sides(two_folders, shared):
     one, two = two_folders
-    for named, adapted in ((two, None), ("", two), (one, two)):
-        config = EncoderConfig(backbone=one, article_backbone=named, train="full", chunk_tokens=64)
-        pair = build_biencoder(config, [], CPU, adapted)
-        assert torch.equal(0.5 * table(pair.query_model), table(pair.article_model))
+    config = EncoderConfig(backbone=one, shared=shared, train="full", chunk_tokens=64)
+    pair = build_biencoder(config, [], CPU, adapted=two)
+    plain = build_biencoder(config, [], CPU)
+    assert torch.equal(0.5 * table(plain.query_model), table(pair.article_model))
+    assert torch.equal((0.5 if shared else 1) * table(plain.query_model), table(pair.query_model))
 
 
 def test_a_static_backbone_is_distilled_from_the_adapted_one(two_folders, tmp_path, monkeypatch):
@@ -62,32 +63,12 @@ def test_a_static_backbone_is_distilled_from_the_adapted_one(two_folders, tmp_pa
     assert not torch.allclose(adapted.encoder.vectors, plain.encoder.vectors)
 
 
-@pytest.mark.parametrize("static", [True, False])
-def test_a_second_backbone_where_one_is_shared(two_folders, static_folder, static):
-    backbone = static_folder if static else two_folders[0]
-    config = EncoderConfig(backbone=backbone, article_backbone=two_folders[1], shared=not static, train="full")
-    with pytest.raises(UsageError, match=rf"^encoder\.article_backbone: '{two_folders[1]}' .* shared by .*; leave it"):
-        build_biencoder(config, [], CPU)
-
-
-def test_a_static_backbone(two_folders, static_folder):
+def test_a_static_backbone(static_folder):
     pair = build_biencoder(EncoderConfig(backbone=static_folder, train="full"), [], CPU)
     assert isinstance(pair, StaticBiEncoder)
     assert pair.width == 8
     with pytest.raises(UsageError, match=r"^encoder\.train: .*static.*'head'"):
         build_biencoder(EncoderConfig(backbone=static_folder, train="head"), [], CPU)
-    config = EncoderConfig(backbone=two_folders[0], article_backbone=static_folder, train="full", chunk_tokens=64)
-    with pytest.raises(UsageError, match=rf"^encoder\.article_backbone: '{static_folder}' is static,.* transformer"):
-        build_biencoder(config, [], CPU)
-
-
-def test_backbones_of_other_widths(two_folders):
-    one, two = two_folders
-    config = BertConfig.from_pretrained(two)
-    config.hidden_size = 16
-    BertModel(config, add_pooling_layer=False).save_pretrained(two)
-    with pytest.raises(UsageError, match=rf"^encoder\.article_backbone: '{two}' is 16 wide,.* '{one}' is 32 wide"):
-        build_biencoder(EncoderConfig(backbone=one, article_backbone=two, train="full", chunk_tokens=64), [], CPU)
 
 
 TEXTS = ["The tenant pays rent", "work", "the landlord pays the child"]

@@ -26,7 +26,7 @@ class Alphabetical(SystemKind):
     def train(self, job):
         _write_order(job.folder, job.corpus)
 
-    def ranker(self, run, device, precision, engine):
+    def ranker(self, run, device, engine):
         return _Ordered(np.load(run.folder / ORDER))
 
     def explainer(self, run, ranker):

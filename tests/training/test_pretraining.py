@@ -176,10 +176,7 @@ def test_an_adapted_backbone_is_made_once(adapt, tmp_path, village):
     assert len(others | {folder}) == 4
 
 
-def test_the_article_backbone_is_the_one_that_is_adapted(adapt, backbone, quick_backbone):
-    folder = adapt(backbone=str(quick_backbone), article_backbone=str(backbone))
-
-    assert manifest_of(folder)["backbone"] == str(backbone)
+def test_a_folder_of_token_vectors_cannot_be_adapted(adapt, quick_backbone):
     with pytest.raises(UsageError, match="token vectors"):
         adapt(backbone=str(quick_backbone))
 

@@ -17,7 +17,7 @@ from statgraph.encoders.inference.static_query import MODULE_WEIGHTS
 from statgraph.errors import ModelError, reason_of
 from statgraph.extras import install_command
 
-QUERY_GRAPHS = {"float32": "query.onnx", "int8": "query.int8.onnx"}
+QUERY_GRAPH = "query.onnx"
 TOKEN_IDS, TOKEN_MASK = "input_ids", "attention_mask"  # the graph's inputs
 GRAPH_OUTPUTS = VECTORS, POOLED, TOKENS = "sentence_embedding", "pooled", "token_embeddings"
 FACTS = "statgraph.query_encoder"  # the graph's own note of its tokenizer, its prompt and the weights it was made of
@@ -31,7 +31,6 @@ class OnnxQueryEncoder:
 
     Args:
         folder: the query encoder's.
-        precision: `float32` or `int8`, each with a graph of its own.
         graph: the graph's file, where it is not yet the folder's own.
 
     Raises:
@@ -39,11 +38,11 @@ class OnnxQueryEncoder:
         OSError, KeyError, ValueError: if another file is missing or damaged (tokenizers raises a plain Exception).
     """
 
-    def __init__(self, folder: Path, precision: str = "float32", *, graph: Path | None = None):
+    def __init__(self, folder: Path, graph: Path | None = None):
         import onnxruntime
         from tokenizers import Tokenizer
 
-        path = graph or folder / QUERY_GRAPHS[precision]
+        path = graph or folder / QUERY_GRAPH
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = n_threads()
         options.log_severity_level = _SILENT
@@ -51,9 +50,9 @@ class OnnxQueryEncoder:
             self._session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
             facts = json.loads(self._session.get_modelmeta().custom_metadata_map[FACTS])
         except Exception as error:  # of onnxruntime's own, a dozen classes; a KeyError for another program's graph
-            raise ModelError(f"{path}: cannot be loaded ({reason_of(error)}); {_remedy(folder, precision)}") from None
+            raise ModelError(f"{path}: cannot be loaded ({reason_of(error)}); {_remedy(folder)}") from None
         if facts["weights_hash"] != encoder_hash(folder):
-            raise ModelError(f"{path}: of other weights than those beside it; {_remedy(folder, precision)}")
+            raise ModelError(f"{path}: of other weights than those beside it; {_remedy(folder)}")
         self._prompt, self._pad_id = facts["prompt"], facts["pad_id"]
         self._tokenizer = Tokenizer.from_file(str(folder / facts["tokenizer"]))
         self._tokenizer.no_padding()
@@ -100,18 +99,17 @@ class OnnxQueryEncoder:
         return arrays
 
 
-def read_query_graph(folder: Path, precision: str) -> OnnxQueryEncoder | None:
+def read_query_graph(folder: Path) -> OnnxQueryEncoder | None:
     """Return the encoder of a folder's graph, or None where there is no graph or onnxruntime is missing; one line of
     the log says which, and what to do.
 
     Raises:
         ModelError: if the graph is damaged, or of other weights than those beside it.
     """
-    path = folder / QUERY_GRAPHS[precision]
-    why, remedy = f"{folder} has no {path.name}", _remedy(folder, precision)
-    if path.is_file():
+    why, remedy = f"{folder} has no {QUERY_GRAPH}", _remedy(folder)
+    if (folder / QUERY_GRAPH).is_file():
         if find_spec("onnxruntime") is not None:
-            return OnnxQueryEncoder(folder, precision)
+            return OnnxQueryEncoder(folder)
         why, remedy = "onnxruntime is not installed", f"run: {install_command('onnx')}"
     logging.getLogger(__name__).info("sentence-transformers encodes the questions, since %s; %s", why, remedy)
     return None
@@ -145,6 +143,5 @@ def n_threads() -> int:
     return usable_cores()
 
 
-def _remedy(folder: Path, precision: str) -> str:
-    option = "" if precision == "float32" else f" --precision {precision}"
-    return f"write it with `statgraph quicken --run {folder.parent}{option}`"
+def _remedy(folder: Path) -> str:
+    return f"write it with `statgraph quicken --run {folder.parent}`"

@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 from collections.abc import Sequence
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakValueDictionary
@@ -16,18 +14,15 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from statgraph.artifacts import reading
-from statgraph.device import PRECISIONS, inference_dtype, pick_device, surely_cpu
+from statgraph.device import pick_device, surely_cpu
 from statgraph.encoders.backbones import MODULES
 from statgraph.encoders.inference.frozen_questions import FrozenQuestions, frozen_questions
-from statgraph.encoders.inference.onnx_query import QUERY_GRAPHS, OnnxQueryEncoder, read_query_graph, weights_hash
+from statgraph.encoders.inference.onnx_query import QUERY_GRAPH, OnnxQueryEncoder, read_query_graph, weights_hash
 from statgraph.encoders.inference.static_query import MODULE_WEIGHTS, read_static_encoder
-from statgraph.errors import StatgraphError, UsageError, damaged_run, option, reason_of, unknown_name
-from statgraph.extras import missing
+from statgraph.errors import StatgraphError, damaged_run, reason_of
 
 if TYPE_CHECKING:
-    import torch
     from sentence_transformers import SentenceTransformer
-    from torch import nn
 
 _CHAIN = ("Transformer", "Pooling", "Dense")
 _NORMALIZE = "Normalize"
@@ -44,7 +39,7 @@ class QueryEncoder(Protocol):
         """Return vectors (questions, width) float32."""
 
 
-def read_query_encoder(folder: Path, *, device: str = "auto", precision: str = "float32") -> QueryEncoder:
+def read_query_encoder(folder: Path, *, device: str = "auto") -> QueryEncoder:
     """Return the query encoder in a sentence-transformers folder.
 
     On the CPU two kinds are read without torch and sentence-transformers, whose import takes longer than the search:
@@ -54,32 +49,27 @@ def read_query_encoder(folder: Path, *, device: str = "auto", precision: str = "
     Args:
         folder: a sentence-transformers folder.
         device: `auto`, `cpu` or `cuda`.
-        precision: of a transformer; a static encoder is float32 always. `float32`; `bfloat16`, by torch, faster where
-            the hardware multiplies it, with vectors at a cosine of about 0.9999 to float32's; `int8`, on the CPU, by
-            the graph that `statgraph quicken --precision int8` writes, faster still, at about 0.9999.
 
     Raises:
         RunError: if the folder is missing or damaged.
-        UsageError: if the device or the precision is unknown or not available.
-        DependencyError: if onnxruntime is missing, and int8 was asked for.
+        UsageError: if the device is unknown or not available.
         ModelError: if the graph is damaged or of an earlier version.
     """
-    if precision not in PRECISIONS:
-        raise unknown_name("precision", precision, PRECISIONS)
     # A folder that is not there would count as a name of the hub.
     if not (folder / MODULES).is_file():
         raise damaged_run(f"{folder}: no query encoder ({MODULES} is missing)")
     try:
-        return _encoder(folder, device, precision)
+        encoder: QueryEncoder | None = None
+        if surely_cpu(device) or pick_device(device).type == "cpu":
+            encoder = read_static_encoder(folder) or read_query_graph(folder)
+        return encoder or SentenceTransformerEncoder(folder, device)
     except StatgraphError:
         raise
     except Exception as error:  # each file of the folder has a reader with exceptions of its own
         raise damaged_run(f"{folder}: not loadable ({reason_of(error)})") from None
 
 
-def read_query_encoders(
-    folders: Sequence[Path], *, device: str = "auto", precision: str = "float32"
-) -> list[QueryEncoder]:
+def read_query_encoders(folders: Sequence[Path], *, device: str = "auto") -> list[QueryEncoder]:
     """Return the query encoder of each folder, a transformer's as a map over pooled vectors, which equal ones share: of
     these folders, and of whatever else this process has read by them.
 
@@ -90,61 +80,29 @@ def read_query_encoders(
     for folder in folders:
         key = _transformer_key(folder)
         if key is None:
-            encoders.append(read_query_encoder(folder, device=device, precision=precision))
+            encoders.append(read_query_encoder(folder, device=device))
             continue
         frozen = frozen_questions(key, folder, device)
-        has_graph = precision in QUERY_GRAPHS and (folder / QUERY_GRAPHS[precision]).is_file()
-        place = (key, device, precision, has_graph, frozen)
+        place = (key, device, (folder / QUERY_GRAPH).is_file(), frozen)
         base = _LOADED.get(place)
         if base is None:
             # Whatever reads a transformer has its pooled vectors.
-            reader: Any = frozen or read_query_encoder(folder, device=device, precision=precision)
+            reader: Any = frozen or read_query_encoder(folder, device=device)
             base = _LOADED[place] = PooledEncoder(reader)
         encoders.append(_head(folder, base))
     return encoders
 
 
-def _encoder(folder: Path, device: str, precision: str) -> QueryEncoder:
-    on_cpu = surely_cpu(device) or pick_device(device).type == "cpu"
-    if on_cpu:
-        encoder: QueryEncoder | None = read_static_encoder(folder)
-        if encoder is None and precision in QUERY_GRAPHS:
-            encoder = read_query_graph(folder, precision)
-        if encoder is not None:
-            return encoder
-    if precision == "int8":
-        raise _no_int8(folder, on_cpu=on_cpu)
-    return SentenceTransformerEncoder(folder, device, precision)
-
-
-def _no_int8(folder: Path, *, on_cpu: bool) -> Exception:
-    if not on_cpu:
-        return UsageError(f"precision 'int8' is for the CPU; use {option('device')} cpu, or another precision")
-    if find_spec("onnxruntime") is None:
-        return missing("onnxruntime", "onnx")
-    graph = QUERY_GRAPHS["int8"]
-    return UsageError(
-        f"{folder}: no {graph} of this version; write it with `statgraph quicken --precision int8`, or use float32"
-    )
-
-
 class SentenceTransformerEncoder:
-    """Any other encoder, or any on a GPU, as sentence-transformers computes it.
+    """Any other encoder, or any on a GPU, as sentence-transformers computes it."""
 
-    In bfloat16 a transformer's layers compute so; pooling and all behind it stay in float32.
-    """
-
-    def __init__(self, folder: Path, device: str, precision: str = "float32"):
+    def __init__(self, folder: Path, device: str):
         from sentence_transformers import SentenceTransformer
 
         from statgraph.encoders.loading import quiet_transformers
 
         quiet_transformers()
         self._model = SentenceTransformer(str(folder), device=str(pick_device(device)), local_files_only=True)
-        if precision == "bfloat16" and type(self._model[0]).__name__ == "Transformer":
-            if str(inference_dtype(self._model.device)) != "torch.bfloat16":
-                logging.getLogger(__name__).warning("bfloat16 is emulated on this machine: float32 is faster")
-            self._model[0].bfloat16().register_forward_hook(_in_float32)
         self.encode([""])  # a module whose configuration is damaged may fail here at first
 
     def encode(self, questions: Sequence[str]) -> np.ndarray:
@@ -175,10 +133,6 @@ class SentenceTransformerEncoder:
             prompts=whole.prompts,
             default_prompt_name=whole.default_prompt_name,
         )
-
-
-def _in_float32(module: nn.Module, inputs: object, features: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    return features | {"token_embeddings": features["token_embeddings"].float()}
 
 
 class PooledEncoder:

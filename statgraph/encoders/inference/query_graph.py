@@ -11,17 +11,14 @@ import numpy as np
 
 from statgraph.artifacts import replaced_file
 from statgraph.encoders.inference.onnx_encoder import ExportedEncoder, exported_encoder, largest_difference
-from statgraph.encoders.inference.onnx_query import FACTS, QUERY_GRAPHS, OnnxQueryEncoder, encoder_hash
+from statgraph.encoders.inference.onnx_query import FACTS, QUERY_GRAPH, OnnxQueryEncoder, encoder_hash
 from statgraph.encoders.inference.static_query import MODULE_WEIGHTS, read_static_encoder
 from statgraph.errors import DependencyError, ModelError, reason_of
 
 if TYPE_CHECKING:
     import onnx
 
-# Of a component, where the longest vector has length 1. In int8, those of a trained e5-small differ by 0.002.
-TOLERANCES = {"float32": 1e-5, "int8": 0.03}
-_BLOCK = 32  # weights that share a scale
-_BYTE_PRODUCTS = 4  # ONNX Runtime's accuracy level at which the inputs are bytes too
+TOLERANCE = 1e-5  # of a component, where the longest vector has length 1
 _PROBES = (
     "bail",
     "Who gets the deposit back?",
@@ -45,17 +42,16 @@ def add_query_graph(folder: Path) -> None:
         log.warning("%s; sentence-transformers encodes the questions", error)
 
 
-def write_query_graph(folder: Path, precision: str = "float32") -> float:
-    """Write `query.onnx` (float32) or `query.int8.onnx` into a query encoder's folder; return the largest difference of
-    a component from sentence-transformers, with the longest of its vectors taken as 1.
+def write_query_graph(folder: Path) -> float:
+    """Write `query.onnx` into a query encoder's folder; return the largest difference of a component from
+    sentence-transformers, with the longest of its vectors taken as 1.
 
     The graph holds a copy of the layers' weights, and points to the word vectors in `model.safetensors`. The file is
-    installed only if its vectors are within the precision's tolerance, alone and padded; until then a previous one
-    stays. sentence-transformers ignores it.
+    installed only if its vectors are within the tolerance, alone and padded; until then a previous one stays.
+    sentence-transformers ignores it.
 
     Args:
         folder: a sentence-transformers folder with a Transformer.
-        precision: `float32` or `int8`.
 
     Raises:
         DependencyError: if a package of the extra `onnx` is missing.
@@ -64,24 +60,22 @@ def write_query_graph(folder: Path, precision: str = "float32") -> float:
     exported = exported_encoder(folder, with_pooled=True)
     if exported.is_static:
         raise ModelError(f"{folder}: a static encoder, which is fast without a graph; search it as it is")
-    with replaced_file(folder / QUERY_GRAPHS[precision]) as staging:
+    with replaced_file(folder / QUERY_GRAPH) as staging:
         _point_to_words(exported, folder)
         model = _optimized(exported)
-        if precision == "int8":
-            model = _quantised(model)
         _add_facts(model, exported, folder)
         try:
             staging.write_bytes(model.SerializeToString())
         except ValueError as error:  # of protobuf, whose messages hold 2 GB
             raise ModelError(f"{folder}: too large for an ONNX file ({reason_of(error)})") from error
-        ours = OnnxQueryEncoder(folder, precision, graph=staging)
+        ours = OnnxQueryEncoder(folder, graph=staging)
         vectors = [np.concatenate([ours.encode([probe]) for probe in _PROBES]), ours.encode(_PROBES)]  # alone, padded
         expected = exported.source.encode(list(_PROBES), show_progress_bar=False)  # (probes, width)
         difference = max(largest_difference(each, expected) for each in vectors)
-        if not difference <= TOLERANCES[precision]:
+        if not difference <= TOLERANCE:
             raise ModelError(
                 f"{folder}: in ONNX Runtime its vectors differ by {difference:.1e} from sentence-transformers', more "
-                f"than {TOLERANCES[precision]:.0e}; {QUERY_GRAPHS[precision]} is not written"
+                f"than {TOLERANCE:.0e}; {QUERY_GRAPH} is not written"
             )
     return difference
 
@@ -124,21 +118,6 @@ def _optimized(exported: ExportedEncoder) -> onnx.ModelProto:
     if all(opset.domain != "com.microsoft" for opset in model.opset_import):
         model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
     return model
-
-
-def _quantised(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return the model with the matrices of its layers in 8 bits, a scale for each block of weights and inputs; fused
-    attention stays in float32."""
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
-
-    root.handlers[:] = handlers  # the import sets up root logging, and the quantiser logs every node
-    root.setLevel(level)
-    logging.getLogger("onnxruntime.quantization").setLevel(logging.WARNING)
-    quantizer = MatMulNBitsQuantizer(model, bits=8, block_size=_BLOCK, is_symmetric=True, accuracy_level=_BYTE_PRODUCTS)
-    quantizer.process()
-    return quantizer.model.model
 
 
 def _add_facts(model: onnx.ModelProto, exported: ExportedEncoder, folder: Path) -> None:

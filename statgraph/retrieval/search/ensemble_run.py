@@ -38,11 +38,10 @@ class SavedRanker:
     wholes: bool
 
 
-def member_signals(run: RunFolder, *, device: str = "auto", precision: str = "float32") -> Iterator[DenseSignal]:
+def member_signals(run: RunFolder, *, device: str = "auto") -> Iterator[DenseSignal]:
     """Yield the dense signal of each member; RunError if one is missing or damaged."""
     members = {name: RunFolder.read(folder) for name, folder in run.member_folders.items()}
-    folders = [member.query_encoder for member in members.values()]
-    encoders = read_query_encoders(folders, device=device, precision=precision)
+    encoders = read_query_encoders([member.query_encoder for member in members.values()], device=device)
     for (name, member), encoder in zip(members.items(), encoders, strict=True):
         kind, index = member.kind.signal_kind(member.config), ArticleIndex.load(member.index, device=device)
         yield DenseSignal(name, kind, index, encoder, read_centre(run.signals, name, index.width))
@@ -72,14 +71,14 @@ def write_ranker(run: RunFolder, ranker: WeightedSum, *, n_learnt_from: int, who
     artifacts.write_json(run.ranker, {**entry, "n_learnt_from": n_learnt_from, "wholes": wholes})
 
 
-def read_ensemble(run: RunFolder, n_articles: int, *, device: str = "auto", precision: str = "float32") -> Ensemble:
+def read_ensemble(run: RunFolder, n_articles: int, *, device: str = "auto") -> Ensemble:
     """Return the ensemble of a run.
 
     Raises:
         RunError: if a part is missing or damaged, or does not fit the others.
-        UsageError, DependencyError, ModelError: as in `read_query_encoder`.
+        UsageError, ModelError: as in `read_query_encoder`.
     """
-    members = list(member_signals(run, device=device, precision=precision))
+    members = list(member_signals(run, device=device))
     untrained = any(member.kind == ZERO_SHOT for member in members)
     if run.config.ensemble.centring and untrained and not (run.signals / CENTRES).is_file():
         raise damaged_run(f"{run.signals / CENTRES}: missing")

@@ -61,11 +61,9 @@ class DenseRanker:
 
     by_words, floor, signals = False, None, ()
 
-    def __init__(
-        self, run: RunFolder, *, device: str = "auto", precision: str = "float32", engine: EngineAddress | None = None
-    ):
+    def __init__(self, run: RunFolder, *, device: str = "auto", engine: EngineAddress | None = None):
         self._index = ArticleIndex.load(run.index, device=device) if engine is None else EngineIndex.open(run, engine)
-        self.encoder = read_query_encoder(run.query_encoder, device=device, precision=precision)
+        self.encoder = read_query_encoder(run.query_encoder, device=device)
         articles, ids = run.articles, self._index.article_ids
         ends = [0, len(articles) - 1]  # reading all takes long
         if len(ids) != len(articles) or [ids[end] for end in ends] != [a.article_id for a in articles.read(ends)]:

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from statgraph.config import IndexConfig
 from statgraph.encoders.backbones import is_static
-from statgraph.errors import unknown_name
 from statgraph.retrieval.index.article_index import ArticleIndex
 from statgraph.retrieval.index.vectors import INDEX_FILE
 from statgraph.runs.folders import held_run
@@ -66,33 +65,26 @@ def reindex(run: object, config: IndexConfig = IndexConfig()) -> IndexSummary:
     )
 
 
-def quicken(run: object, precision: str = "float32") -> Quickened:
+def quicken(run: object) -> Quickened:
     """Write a graph for ONNX Runtime beside the weights of a run's transformer query encoder, or of each that the
     members of an ensemble have, which answers faster on a CPU, and check it against sentence-transformers.
-
-    Args:
-        run: the run, or its folder.
-        precision: float32, or int8 for `Retriever.load(run, precision="int8")`.
 
     Raises:
         RunError: if the folder is not a finished run, has no encoder, or another process changes it.
         DependencyError: if the extra `onnx` is not installed.
         ModelError: if the encoder is static or cannot be exported, or its vectors would differ too much.
-        UsageError: if there is no such precision.
     """
-    from statgraph.encoders.inference.onnx_query import QUERY_GRAPHS
+    from statgraph.encoders.inference.onnx_query import QUERY_GRAPH
     from statgraph.encoders.inference.query_graph import write_query_graph
 
-    if precision not in QUERY_GRAPHS:
-        raise unknown_name("precision", precision, QUERY_GRAPHS)
     with _held(run) as opened:
         members = [RunFolder.read(folder) for folder in opened.member_folders.values()]
         if not members:
             opened.require_vectors()
         folders = [run.query_encoder for run in members or [opened]]
         folders = [folder for folder in folders if not is_static(str(folder))] or folders
-        difference = max(write_query_graph(folder, precision) for folder in folders)
-    return Quickened(tuple(folder / QUERY_GRAPHS[precision] for folder in folders), difference)
+        difference = max(write_query_graph(folder) for folder in folders)
+    return Quickened(tuple(folder / QUERY_GRAPH for folder in folders), difference)
 
 
 @contextmanager

@@ -50,7 +50,6 @@ class Retriever:
         run: Path | str,
         *,
         device: str = "auto",
-        precision: str = "float32",
         engine: EngineAddress | None = None,
         reader: str | None = None,
     ) -> Retriever:
@@ -59,7 +58,6 @@ class Retriever:
         Args:
             run: the folder, or `hf://OWNER/NAME` of the Hugging Face hub, with @REVISION or without.
             device: `auto`, `cpu` or `cuda`.
-            precision: what a transformer's layers compute in, as in `read_query_encoder`.
             engine: that `statgraph index --engine NAME --to URI` has written the vectors to; None for the run's index.
             reader: a cross-encoder in place of the ensemble's (`ranker.reader`): its folder or hub name; "" for none,
                 None for its own.
@@ -68,11 +66,10 @@ class Retriever:
             RunError: if the folder is not a finished run, is damaged, or has no vectors for an engine; if the
                 hub cannot be reached.
             EngineError: if the engine cannot be reached, or does not have the run's vectors.
-            UsageError: if the hub's address is invalid, or the device or the precision is unknown or not available.
+            UsageError: if the hub's address is invalid, or the device is unknown or not available.
             ModelError: if the graph beside the query encoder is damaged, or does not fit its weights.
-            DependencyError: if onnxruntime is missing, and int8 was asked for.
         """
-        return cls.of(RunFolder.read(local_run(run)), device=device, precision=precision, engine=engine, reader=reader)
+        return cls.of(RunFolder.read(local_run(run)), device=device, engine=engine, reader=reader)
 
     @classmethod
     def of(
@@ -80,7 +77,6 @@ class Retriever:
         run: RunFolder,
         *,
         device: str = "auto",
-        precision: str = "float32",
         engine: EngineAddress | None = None,
         reader: str | None = None,
     ) -> Retriever:
@@ -91,7 +87,7 @@ class Retriever:
             run = replace(run, config=replace(run.config, ranker=replace(run.config.ranker, reader=reader)))
         if engine is not None:
             run.require_vectors(f"search it without {option('engine')}")
-        ranker: Ranker = run.kind.ranker(run, device, precision, engine)
+        ranker: Ranker = run.kind.ranker(run, device, engine)
         return cls(ranker, run.articles, run)
 
     @property

@@ -10,39 +10,34 @@ from sentence_transformers import SentenceTransformer
 
 from statgraph import extras
 from statgraph.encoders.inference import onnx_query
-from statgraph.encoders.inference.onnx_query import (
-    QUERY_GRAPHS,
-    OnnxQueryEncoder,
-    read_query_graph,
-)
+from statgraph.encoders.inference.onnx_query import QUERY_GRAPH, OnnxQueryEncoder, read_query_graph
+from statgraph.encoders.inference.query_encoder import read_query_encoder
 from statgraph.encoders.inference.query_graph import add_query_graph, write_query_graph
 from statgraph.errors import ModelError
 
 pytest.importorskip("onnxruntime")
-QUERY_GRAPH, INT8_GRAPH = QUERY_GRAPHS["float32"], QUERY_GRAPHS["int8"]
 QUESTIONS = ("The tenant pays rent", "work", "the landlord pays the child", "rent", "<mask> <s> é?", "pays " * 200)
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """Return the folders of encoders with both graphs, by pooling, as `with_graphs` first made them."""
+    """Return where encoders with their graph are kept, by pooling."""
     return tmp_path_factory.mktemp("written")
 
 
 @pytest.fixture(params=["mean", "cls"])
 def folder(request, written, save_bert, tmp_path):
-    """Return a copy of an encoder with both graphs; torch exports each once."""
+    """Return a copy of an encoder with its graph; torch exports each once."""
     kept = written / request.param
     if not kept.exists():
         made = save_bert(request.param)
-        for precision in QUERY_GRAPHS:
-            write_query_graph(made, precision)
+        write_query_graph(made)
         shutil.copytree(made, kept)
     return shutil.copytree(kept, tmp_path / "run" / "query_encoder")
 
 
-def vectors_of(folder, precision="float32"):
-    return OnnxQueryEncoder(folder, precision).encode(QUESTIONS)
+def vectors_of(folder):
+    return OnnxQueryEncoder(folder).encode(QUESTIONS)
 
 
 def theirs(folder, questions=QUESTIONS):
@@ -60,13 +55,6 @@ def test_padding_changes_nothing(folder, monkeypatch):
     expected = theirs(folder)
     monkeypatch.setattr(onnx_query, "BATCH", 1)
     np.testing.assert_allclose(vectors_of(folder), expected, rtol=0, atol=2e-6)
-
-
-def test_int8_is_near_alone_and_in_a_batch(folder):
-    near = OnnxQueryEncoder(folder, "int8")
-    together, alone = near.encode(QUESTIONS), np.concatenate([near.encode([question]) for question in QUESTIONS])
-    assert 1e-5 < abs(together - theirs(folder)).max() < 0.03
-    assert abs(together - alone).max() < 0.01
 
 
 def earlier_version(path):
@@ -93,7 +81,7 @@ def test_a_graph_that_is_damaged_or_older_than_its_weights_or_their_version_is_r
     path = folder / QUERY_GRAPH
     damage(path)
     with pytest.raises(ModelError, match="statgraph quicken --run") as refused:
-        read_query_graph(folder, "float32")
+        read_query_encoder(folder, device="cpu")
     assert str(refused.value).startswith(f"{path}: ")
     assert "\n" not in str(refused.value)
 
@@ -102,10 +90,10 @@ def test_a_graph_needs_its_file_and_onnxruntime(folder, monkeypatch, caplog):
     caplog.set_level(logging.INFO)
     with monkeypatch.context() as without:
         without.setattr(onnx_query, "find_spec", lambda name: None)
-        assert read_query_graph(folder, "float32") is None
-    assert isinstance(read_query_graph(folder, "float32"), OnnxQueryEncoder)
+        assert read_query_graph(folder) is None
+    assert isinstance(read_query_graph(folder), OnnxQueryEncoder)
     (folder / QUERY_GRAPH).unlink()
-    assert read_query_graph(folder, "float32") is None
+    assert read_query_graph(folder) is None
     first, second = [record.getMessage() for record in caplog.records if record.name == onnx_query.__name__]
     assert "onnxruntime is not installed" in first
     assert f"has no {QUERY_GRAPH}" in second

@@ -8,16 +8,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 from safetensors.numpy import load_file, save_file
 from sentence_transformers.sentence_transformer.modules import Normalize
 from transformers import AutoTokenizer
 
-from statgraph.encoders.inference import onnx_query, query_encoder
+from statgraph.encoders.inference import query_encoder
 from statgraph.encoders.inference.frozen_questions import questions_kept
 from statgraph.encoders.inference.query_encoder import HeadEncoder, read_query_encoder, read_query_encoders
 from statgraph.encoders.inference.query_graph import write_query_graph
-from statgraph.errors import DependencyError, RunError, UsageError
+from statgraph.errors import RunError
 from statgraph.retrieval.signals.signal import QuestionBatch
 
 QUESTIONS = ["the tenant pays rent", "work"]
@@ -48,46 +47,6 @@ def test_one_that_loads_but_cannot_encode_is_damaged(bert):
     module.write_text('{"module_output_name": {}}')
     with pytest.raises(RunError, match="not loadable"):
         read_query_encoder(bert, device="cpu")
-
-
-def test_bfloat16_is_by_sentence_transformers(bert, other, quick_backbone):
-    for folder in (bert, other):
-        exact, near = (
-            read_query_encoder(folder, device="cpu", precision=p).encode(QUESTIONS) for p in ("float32", "bfloat16")
-        )
-        assert near.dtype == np.float32
-        assert 0 < abs(exact - near).max() < 0.02 * np.linalg.norm(exact, axis=1).max()
-    assert type(read_query_encoder(quick_backbone, device="cpu", precision="bfloat16")).__name__ == "StaticQueryEncoder"
-
-
-@pytest.mark.parametrize(("instructions", "warned"), [("avx2", True), ("avx512f avx512_bf16", False)])
-def test_emulated_bfloat16_is_warned_of(bert, tmp_path, monkeypatch, caplog, instructions, warned):
-    (tmp_path / "cpuinfo").write_text(f"flags : {instructions}\n")
-    monkeypatch.setattr("statgraph.device._CPU_INFO", tmp_path / "cpuinfo")
-    read_query_encoder(bert, device="cpu", precision="bfloat16")
-    assert ("bfloat16 is emulated on this machine: float32 is faster" in caplog.messages) == warned
-
-
-def test_int8_on_a_gpu_is_refused(bert, monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(query_encoder, "surely_cpu", lambda device: False)
-    with pytest.raises(UsageError, match=r"int8.*use device cpu"):
-        read_query_encoder(bert, device="auto", precision="int8")
-
-
-def test_int8_needs_its_graph(bert, quick_backbone, monkeypatch):
-    pytest.importorskip("onnxruntime")
-    with pytest.raises(UsageError, match=r"no query\.int8\.onnx.*statgraph quicken --precision int8"):
-        read_query_encoder(bert, device="cpu", precision="int8")
-    assert type(read_query_encoder(quick_backbone, device="cpu", precision="int8")).__name__ == "StaticQueryEncoder"
-    write_query_graph(bert, "int8")
-    exact, near = (read_query_encoder(bert, device="cpu", precision=p) for p in ("float32", "int8"))
-    assert type(near).__name__ == "OnnxQueryEncoder"
-    assert 1e-5 < abs(exact.encode(QUESTIONS) - near.encode(QUESTIONS)).max() < 0.03
-    for module in (onnx_query, query_encoder):
-        monkeypatch.setattr(module, "find_spec", lambda name: None)
-    with pytest.raises(DependencyError, match=r"^onnxruntime: .*\[onnx\]"):
-        read_query_encoder(bert, device="cpu", precision="int8")
 
 
 def test_what_is_not_needed_is_not_imported(bert, quick_backbone):
@@ -162,8 +121,6 @@ def test_equal_transformers_are_held_once_in_a_process_and_as_long_as_any_is_use
     (first,) = read_query_encoders(folders[:1], device="cpu")
     (second,) = read_query_encoders(folders[1:], device="cpu")
     assert first.base is second.base
-    (other,) = read_query_encoders(folders[1:], device="cpu", precision="bfloat16")
-    assert other.base is not first.base
     held = weakref.ref(first.base)
     del first, second
     gc.collect()

@@ -3,8 +3,7 @@ import shutil
 import numpy as np
 import pytest
 
-from statgraph.encoders.inference import query_encoder
-from statgraph.errors import DependencyError, RunError
+from statgraph.errors import RunError
 from statgraph.retrieval.search.ranker import DenseRanker
 from statgraph.runs import parts
 from statgraph.runs.run import RunFolder
@@ -49,15 +48,6 @@ def test_a_damaged_encoder_is_refused(dense_run, own_encoder, name, content):
     assert (own_encoder / name).is_file()
     (own_encoder / name).write_bytes(content)
     refused(dense_run, r"query_encoder: not loadable \(")
-
-
-def test_a_missing_package_is_named_as_it_is(dense_run, monkeypatch):
-    def load(folder, device, precision):
-        raise DependencyError("onnxruntime: not installed; run in statgraph's checkout: pip install '.[onnx]'")
-
-    monkeypatch.setattr(query_encoder, "_encoder", load)
-    with pytest.raises(DependencyError, match=r"^onnxruntime: not installed; .* pip install '.\[onnx\]'$"):
-        DenseRanker(RunFolder.read(dense_run), device="cpu", precision="int8")
 
 
 def test_another_run_s_encoder_is_refused(dense_run, own_encoder, quick_backbone):
