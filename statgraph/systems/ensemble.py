@@ -77,8 +77,11 @@ def train_ensemble(job: Job) -> DevRankings | None:
         return learnt
 
 
-def write_parts(run: RunFolder, corpus: Corpus, clock: StepClock, progress: Progress) -> None:
-    """Write what an ensemble has beside its trained members and what its ranker has learnt."""
+def write_parts(
+    run: RunFolder, corpus: Corpus, clock: StepClock, progress: Progress, *, before: RunFolder | None = None
+) -> None:
+    """Write what an ensemble has beside its trained members and what its ranker has learnt; `before` is the run before
+    an update, from which articles that have not changed are taken."""
     with clock.step("signals"), questions_kept():
         questions = corpus.split("train")
         members = list(member_signals(run, device=run.config.device))
@@ -89,6 +92,7 @@ def write_parts(run: RunFolder, corpus: Corpus, clock: StepClock, progress: Prog
             questions,
             corpus.usable_citing(),
             members,
+            before=None if before is None else before.signals,
             progress=progress,
         )
         with artifacts.replaced_folder(run.signals) as staging:

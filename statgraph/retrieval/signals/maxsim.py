@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from statgraph import artifacts
+from statgraph.encoders.article_text import text_hashes
 from statgraph.encoders.inference.query_encoder import HeadEncoder
 from statgraph.law.allowed_rows import AllowedRows
 from statgraph.law.query import Ranked
@@ -69,16 +71,20 @@ class MaxSimSignal(Signal):
         assert isinstance(encoder, HeadEncoder)  # of `_untrained_transformer`
         # The headings further up are the same for many articles, and would be near every word of a question on them.
         texts = ["\n".join(filter(None, (a.path[-1], a.rubric, a.text))) for a in source.articles]
-        tokens, scales, counts, report = [], [], [0], counted(source.progress, "reading articles word by word")
-        for start in range(0, len(texts), _AT_ONCE):
-            vectors = encoder.base.passage_tokens(texts[start : start + _AT_ONCE])
-            counts += map(len, vectors)
-            unit_vectors = units(np.concatenate(vectors))
-            scales.append(np.abs(unit_vectors).max(axis=1) / np.iinfo(np.int8).max)
-            tokens.append(np.rint(unit_vectors / scales[-1][:, None]).astype(np.int8))
-            report(len(counts) - 1, len(texts))
+        hashes = text_hashes(texts)
+        saved = {} if source.before is None else _saved(source.before / MaxSimSignal.name)
+        of_texts = {row: saved[key.tobytes()] for row, key in enumerate(hashes) if key.tobytes() in saved}
+        new = [row for row in range(len(texts)) if row not in of_texts]
+        report = counted(source.progress, "reading articles word by word")
+        for start in range(0, len(new), _AT_ONCE):
+            rows = new[start : start + _AT_ONCE]
+            vectors = encoder.base.passage_tokens([texts[row] for row in rows])
+            of_texts |= {row: _rounded(units(of_text)) for row, of_text in zip(rows, vectors, strict=True)}
+            report(start + len(rows), len(new))
+        tokens, scales = zip(*(of_texts[row] for row in range(len(texts))), strict=True)
+        starts = np.cumsum([0, *map(len, tokens)])
         np.save(folder / _TOKENS, np.concatenate(tokens), allow_pickle=False)
-        np.savez(folder / _PLACES, scales=np.concatenate(scales), starts=np.cumsum(counts))
+        np.savez(folder / _PLACES, scales=np.concatenate(scales), starts=starts, texts=hashes)
         return True
 
     @classmethod
@@ -131,6 +137,25 @@ class MaxSimSignal(Signal):
         nearest = np.maximum.reduceat(cosines, np.searchsorted(places, np.arange(len(rows))), axis=1)
         similarities: np.ndarray = nearest.mean(axis=0)
         return similarities
+
+
+def _rounded(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return vectors of length 1 (tokens, width) as int8, and what each is to be multiplied by."""
+    scales = np.abs(vectors).max(axis=1) / np.iinfo(np.int8).max
+    return np.rint(vectors / scales[:, None]).astype(np.int8), scales
+
+
+def _saved(folder: Path) -> dict[bytes, tuple[np.ndarray, np.ndarray]]:
+    """Return the tokens and scales that a run has of each text, by its hash; none without its folder."""
+    if not folder.is_dir():
+        return {}
+    with artifacts.reading(folder), np.load(folder / _PLACES, allow_pickle=False) as places:
+        tokens = np.load(folder / _TOKENS, mmap_mode="r", allow_pickle=False)
+        spans, scales = itertools.pairwise(places["starts"].tolist()), places["scales"]
+        return {
+            key.tobytes(): (tokens[start:end], scales[start:end])
+            for key, (start, end) in zip(places["texts"], spans, strict=True)
+        }
 
 
 def _untrained_transformer(members: Sequence[DenseSignal]) -> DenseSignal | None:

@@ -219,6 +219,7 @@ class SignalSource:
         questions: the training questions; their labels are articles of the law.
         citing: the citing texts that may be used.
         members: the dense signals of the run.
+        before: the signals' folder before an update, whose encoders were the same; None to read every article.
         progress: called as reading the articles goes on.
     """
 
@@ -228,6 +229,7 @@ class SignalSource:
     questions: Sequence[Question] = ()
     citing: Sequence[CitingText] = ()
     members: Sequence[DenseSignal] = ()
+    before: Path | None = None
     progress: Progress = silent
 
     @property

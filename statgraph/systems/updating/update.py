@@ -293,7 +293,8 @@ def update_ensemble(update: Update, updated: RunFolder | None) -> UpdateCounts:
                 update_run(folders[name], update.corpus, full=update.full, dry_run=updated is None, texts=texts)
             )
     if updated is not None:
-        write_parts(updated, update.corpus, update.clock, update.texts.progress)
+        before = None if update.full else update.run
+        write_parts(updated, update.corpus, update.clock, update.texts.progress, before=before)
         copy_ranker(update.run, updated)
     with_graph = next((member for member in members if member.headings), UpdateCounts())
     total = {name: sum(getattr(member, name) for member in members) for name in ("embedded", "taken", "recomputed")}

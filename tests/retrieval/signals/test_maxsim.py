@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -54,6 +56,21 @@ def saved_in(folder, articles=ARTICLES, members=None, **source):
     return MaxSimSignal.write(
         SignalSource(articles, "en", RunConfig(), members=[Member()] if members is None else members, **source), folder
     )
+
+
+def test_an_update_reads_only_the_articles_whose_texts_are_new(tmp_path, monkeypatch):
+    before, after, whole = ((tmp_path / name / "maxsim") for name in ("before", "after", "whole"))
+    for folder in (before, after, whole):
+        folder.mkdir(parents=True)
+    assert saved_in(before)
+    now = (ARTICLES[2], replace(ARTICLES[0], text="light rope"), ARTICLES[3])
+    read, passage_tokens = [], Words.passage_tokens
+    monkeypatch.setattr(Words, "passage_tokens", lambda self, texts: read.extend(texts) or passage_tokens(self, texts))
+    assert saved_in(after, now, before=before.parent)
+    assert read == ["lamp\nlight rope"]
+    assert saved_in(whole, now)
+    for name in ("tokens.npy", "places.npz"):
+        assert (after / name).read_bytes() == (whole / name).read_bytes()
 
 
 @pytest.fixture
