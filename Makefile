@@ -32,7 +32,7 @@ lint: .venv/.installed
 	$(BIN)/python -m tests.words
 	$(BIN)/mypy
 
-# Speed and memory beside other tools. Some measures need a run that the present commit has trained.
+# Speed and memory beside other tools. Some measures need a run, which is trained before.
 bench: .venv/.installed
 	$(BIN)/python -m pip install --quiet 'torch-geometric>=2.6,<3'
 	$(BIN)/statgraph train --system qabisar

@@ -13,11 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from statgraph.errors import RunError
 from statgraph.law.records import Corpus
 from statgraph.law.store import read_corpus
 from statgraph.runs.folders import newest_run
-from statgraph.runs.provenance import commit
 from statgraph.runs.run import RunFolder
 
 STATGRAPH = (sys.executable, str(Path(__file__).parents[1] / "cli.py"))
@@ -37,19 +35,15 @@ class Row:
 
     Attributes:
         what: what is measured, on how much.
-        against: the rival; empty where a figure is asked for outright.
-        asked: the figure to reach; empty where none was.
+        against: the rival; empty where there is none.
         reached: the figure as measured.
-        holds: whether it reaches what was asked; None where nothing was asked or measured.
         figures: the numbers behind it (seconds, bytes, counts), JSON values.
-        note: what to know about it: what was tried, why it stops there.
+        note: how it was measured.
     """
 
     what: str
-    against: str = ""
-    asked: str = ""
-    reached: str = "not measured"
-    holds: bool | None = None
+    against: str
+    reached: str
     figures: dict = field(default_factory=dict)
     note: str = ""
 
@@ -62,30 +56,21 @@ class Settings:
         corpus: a corpus folder.
         run: a run folder trained on it; None for the newest.
         quick: whether to measure just enough to show that it works: nothing to report.
-        any_commit: whether to accept a run that another commit trained; its rows are marked.
     """
 
     corpus: Path
     run: Path | None = None
     quick: bool = False
-    any_commit: bool = False
 
     def corpus_and_run(self) -> tuple[Corpus, RunFolder]:
         """Return the corpus and the run to measure.
 
         Raises:
-            RunError: if there is no such run, or it was trained on another corpus or, unless `any_commit`, by another
-                commit.
+            RunError: if there is no such run, or it was trained on another corpus.
         """
         corpus = read_corpus(self.corpus)
         run = RunFolder.read(self.run or newest_run())
         run.check_corpus(corpus)
-        if not self.any_commit and run.commit != commit():
-            raise RunError(
-                f"{run.folder}: trained by {run.commit or 'an unknown commit'}, not by the present commit {commit()}; "
-                f"train it again with 'statgraph train --corpus {self.corpus} --system {run.config.system} --out DIR', "
-                "or add --any-commit"
-            )
         return corpus, run
 
 

@@ -18,7 +18,6 @@ import torch
 from benchmarks import plots
 from benchmarks.measuring import Row
 from statgraph.artifacts import read_json, write_json
-from statgraph.device import peak_memory_mib
 from statgraph.runs.provenance import commit
 from statgraph.studies.rendering import table
 from tools.material import DOCS, with_tables
@@ -27,12 +26,25 @@ FOLDER = Path(__file__).parent / "results"
 _PACKAGES = (
     "torch", "dgl", "faiss-cpu", "sentence-transformers", "torch-geometric", "onnxruntime", "lancedb", "haystack-ai"
 )  # fmt: skip
-NOT_MEASURED = "not measured"
-# The measures of each page, in the order of its rows.
-PERFORMANCE = (
-    "ensemble_training", "ensemble_training_long", "embedding", "attention", "query_static", "ensemble_query", "query",
-    "serving", "importing", "index_kinds", "index_largest", "updating", "updating_static", "on_gpu"
-)  # fmt: skip
+# Name -> module of `benchmarks.measures`, and its function of `Settings` that returns rows; in the order of the pages.
+MEASURES = {
+    "ensemble_training": "ensemble_training:measure",
+    "ensemble_training_long": "ensemble_training:measure",
+    "embedding": "embedding:measure",
+    "attention": "attention:measure",
+    "query_static": "query:measure",
+    "ensemble_query": "query:measure",
+    "query": "query:measure",
+    "serving": "serving:measure",
+    "importing": "importing:measure",
+    "index_kinds": "indexes:measure_kinds",
+    "index_largest": "indexes:measure_largest",
+    "updating": "updating:measure",
+    "updating_static": "updating:measure",
+    "on_gpu": "embedding:measure_on_gpu",
+    "known_tools": "known_tools:measure",
+    "known_tools_law": "known_tools:measure",
+}
 TOOLS = ("known_tools", "known_tools_law")
 # Rows that are in a plot, or that nobody asks for.
 _NOT_IN_TABLES = re.compile(r"^`train`|one question|at once|GATv2's layer|articles, ivf-pq, memory")
@@ -66,7 +78,6 @@ def save_results(name: str, rows: list[Row], *, command: str) -> None:
         "machine": f"{platform.machine()}, {torch.get_num_threads()} threads, {gpu}, "
         f"Python {platform.python_version()}",
         "versions": versions,
-        "peak_mib": peak_memory_mib(),
     }
     write_json(FOLDER / f"{name}.json", {"about": about, "rows": [asdict(row) for row in rows]})
 
@@ -74,7 +85,7 @@ def save_results(name: str, rows: list[Row], *, command: str) -> None:
 def pages() -> dict[Path, str]:
     """Return the pages that hold results, with the tables of those on disk between their marks, and their plots, by
     path. What people wrote around the tables stays."""
-    results = {name: read_json(path) for name in (*PERFORMANCE, *TOOLS) if (path := FOLDER / f"{name}.json").is_file()}
+    results = {name: read_json(path) for name in MEASURES if (path := FOLDER / f"{name}.json").is_file()}
     tools = [results.pop(name) for name in TOOLS if name in results]
     rows = [row for result in results.values() for row in result["rows"]]
     return {
@@ -127,7 +138,7 @@ def performance(results: Mapping[str, Mapping]) -> list[str]:
     measured: dict[tuple[str, str], list[str]] = {}
     for name, result in results.items():
         for row in result["rows"]:
-            if row["reached"] == NOT_MEASURED or _NOT_IN_TABLES.search(row["what"]):
+            if _NOT_IN_TABLES.search(row["what"]):
                 continue
             thing = next((what for what, _ in measured if row["what"].startswith(f"{what}: ")), row["what"])
             aspect = row["what"].removeprefix(thing).removeprefix(": ") or (

@@ -22,6 +22,7 @@ import numpy as np
 
 from statgraph import Corpus, artifacts, train
 from statgraph.cli.main import run_command
+from statgraph.law.catalogue import sample_folder
 from statgraph.law.store import read_corpus
 from statgraph.retrieval.ranking.calibration import Calibration, Evidence, standardised
 from statgraph.retrieval.search.ensemble_run import learnt_from, read_ensemble
@@ -30,15 +31,10 @@ from statgraph.studies.rendering import table
 from statgraph.systems import calibrating
 from tools.official_acts import small_laws
 
-_SAMPLE = Path(__file__).parents[1] / "data" / "sample"
 _OFF_TOPIC = Path(__file__).with_name("off_topic.tsv")  # none of which any calibration has seen
 _BINS, _FOLDS, _DEPTH = 10, 5, 10
 _DRAWS = 200
-_IN_A_ROW, _ROWS = (3, 6), 40  # how many questions are asked at once, and how often
-_COLUMNS = (
-    "law", "questions", "AUROC", "own language", "three", "six", "ECE, best", "by chance", "19 of 20 below",
-    "ECE, first 10", "by chance", "mean, best", "answers, best",
-)  # fmt: skip
+_COLUMNS = ("law", "questions", "AUROC", "ECE", "by chance", "mean probability", "answers")
 
 
 @dataclass(frozen=True)
@@ -46,29 +42,25 @@ class Measured:
     """The probabilities of a law's questions, and of questions off its topic.
 
     Attributes:
-        hits: (questions, up to 10) of each question's first hits.
-        relevant: which of them answer.
-        off_topic: of the most probable hit of each question off the topic, those in the law's language first, and then
-            as many in another.
-        in_a_row: of the most probable hit of several questions at once, about the law and off its topic, for each of
-            `_IN_A_ROW`.
+        first: of the first hit of each question.
+        answers: whether that hit answers.
+        highest: of the most probable of the first ten hits of each question.
+        off_topic: of the most probable hit of each question off the topic.
     """
 
     name: str
-    hits: list[np.ndarray]
-    relevant: list[np.ndarray]
+    first: np.ndarray
+    answers: np.ndarray
+    highest: np.ndarray
     off_topic: np.ndarray
-    in_a_row: Sequence[tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a run knows of a law's questions, of questions off its topic that no calibration has seen, and of several
-    of either at once, for each of `_IN_A_ROW`."""
+    """What a run knows of a law's questions, and of questions off its topic that no calibration has seen."""
 
     lesson: calibrating.Lesson
     off_topic: Sequence[Evidence]
-    in_a_row: Sequence[tuple[Sequence[Evidence], Sequence[Evidence]]]
 
 
 def expected_calibration_error(probabilities: np.ndarray, labels: np.ndarray, bins: int = _BINS) -> float:
@@ -79,13 +71,11 @@ def expected_calibration_error(probabilities: np.ndarray, labels: np.ndarray, bi
     return float(np.abs(sums).sum() / len(probabilities))
 
 
-def noise(probabilities: np.ndarray) -> tuple[float, float]:
-    """Return the error that probabilities without a fault would be expected to have, by chance alone, and the one that
-    it would exceed once in twenty times."""
+def noise(probabilities: np.ndarray) -> float:
+    """Return the error that probabilities without a fault would be expected to have, by chance alone."""
     rng = np.random.default_rng(0)
     draws = (rng.random(len(probabilities)) < probabilities for _ in range(_DRAWS))
-    errors = [expected_calibration_error(probabilities, labels) for labels in draws]
-    return float(np.mean(errors)), float(np.quantile(errors, 0.95))
+    return float(np.mean([expected_calibration_error(probabilities, labels) for labels in draws]))
 
 
 def auroc(above: np.ndarray, below: np.ndarray) -> float:
@@ -110,34 +100,19 @@ def _asked(run: RunFolder, corpus: Corpus, split: str) -> Asked:
     candidates = list(ensemble.candidates([question.text for question in questions]))
     scores = [ensemble.ranker.scores(each) for each in candidates]
     lesson = calibrating.lesson(ensemble, corpus, questions, candidates, scores, seed=run.config.seed)
-    off_topic, texts = off_topic_questions(corpus.language), [question.text for question in questions]
-    pools, rng = (texts, off_topic[: len(off_topic) // 2]), np.random.default_rng(0)
-    several = [
-        [
-            calibrating.evidence_of(
-                ensemble,
-                [" ".join(pool[place] for place in rng.integers(len(pool), size=n)) for _ in range(_ROWS)],
-            )
-            for pool in pools
-        ]
-        for n in _IN_A_ROW
-    ]
-    return Asked(lesson, calibrating.evidence_of(ensemble, off_topic), [(about, off) for about, off in several])
+    return Asked(lesson, calibrating.evidence_of(ensemble, off_topic_questions(corpus.language)))
 
 
 def _measured(name: str, asked: Asked, by: Sequence[Calibration]) -> Measured:
     """Return what calibrations say of the questions, the one of a question's place modulo their number of each."""
-
-    def most_probable(questions: Sequence[Evidence]) -> np.ndarray:
-        return np.array([np.mean([one.probabilities(known).max(initial=0.0) for one in by]) for known in questions])
-
     lesson = asked.lesson
+    hits = [by[place % len(by)].probabilities(known)[:_DEPTH] for place, known in enumerate(lesson.questions)]
     return Measured(
         name,
-        [by[place % len(by)].probabilities(known)[:_DEPTH] for place, known in enumerate(lesson.questions)],
-        [relevant[:_DEPTH] for relevant in lesson.relevant],
-        most_probable(asked.off_topic),
-        [(most_probable(about), most_probable(off)) for about, off in asked.in_a_row],
+        np.array([probabilities[0] for probabilities in hits]),
+        np.array([relevant[0] for relevant in lesson.relevant]),
+        np.array([probabilities.max() for probabilities in hits]),
+        np.array([np.mean([one.probabilities(known).max(initial=0.0) for one in by]) for known in asked.off_topic]),
     )
 
 
@@ -165,7 +140,7 @@ def joined(lessons: Sequence[calibrating.Lesson]) -> calibrating.Lesson:
 
 def fit_default(acts: Path, others: Sequence[tuple[str, RunFolder, Corpus]]) -> list[Measured]:
     """Write the shipped weights; return the probabilities of each law by what has not seen it."""
-    known = read_corpus(_SAMPLE)
+    known = read_corpus(sample_folder())
     questions = tuple(replace(one, split="dev") for one in known.questions if one.split != "test")
     sample = _untrained(replace(known, questions=questions))
     small = [_untrained(law) for law in small_laws(acts)]
@@ -179,41 +154,32 @@ def fit_default(acts: Path, others: Sequence[tuple[str, RunFolder, Corpus]]) -> 
         return _measured(name, law, [replace(by, off_topic=law.lesson.off_topic_cosine)])
 
     lessons = [law.lesson for law in small]
-    laws = [measured("sample", sample, fitted([joined(lessons)]))]
     each = [
         measured("", law, fitted([sample.lesson, joined([lesson for lesson in lessons if lesson is not law.lesson])]))
         for law in small
     ]
-    hits, relevant = ([one for law in each for one in getattr(law, name)] for name in ("hits", "relevant"))
-    own, other = zip(*(np.split(law.off_topic, 2) for law in each), strict=True)
-    in_a_row = [
-        tuple(map(np.concatenate, zip(*pairs, strict=True)))
-        for pairs in zip(*(law.in_a_row for law in each), strict=True)
+    parts = [
+        np.concatenate([getattr(law, name) for law in each]) for name in ("first", "answers", "highest", "off_topic")
     ]
-    laws.append(Measured("small laws", hits, relevant, np.concatenate([*own, *other]), in_a_row))
     default = fitted([sample.lesson, joined(lessons)])
-    laws += [measured(name, _asked(run, corpus, "dev"), default) for name, run, corpus in others]
     default.write(calibrating.DEFAULT)
-    return laws
+    return [
+        measured("sample", sample, fitted([joined(lessons)])),
+        Measured("small laws", *parts),
+        *(measured(name, _asked(run, corpus, "dev"), default) for name, run, corpus in others),
+    ]
 
 
-def report(measured: Measured) -> list[str]:
+def report(law: Measured) -> list[str]:
     """Return the figures of a law as a row of a table."""
-    best, labels = np.array([hits[0] for hits in measured.hits]), np.array([hits[0] for hits in measured.relevant])
-    hits, relevant = np.concatenate(measured.hits), np.concatenate(measured.relevant)
-    most = np.array([values.max() for values in measured.hits])
     figures = (
-        auroc(most, measured.off_topic),
-        auroc(most, measured.off_topic[: len(measured.off_topic) // 2]),
-        *(auroc(about, off) for about, off in measured.in_a_row),
-        expected_calibration_error(best, labels),
-        *noise(best),
-        expected_calibration_error(hits, relevant),
-        noise(hits)[0],
-        best.mean(),
-        labels.mean(),
+        auroc(law.highest, law.off_topic),
+        expected_calibration_error(law.first, law.answers),
+        noise(law.first),
+        law.first.mean(),
+        law.answers.mean(),
     )
-    return [measured.name, str(len(best)), *(f"{figure:.3f}" for figure in figures)]
+    return [law.name, str(len(law.first)), *(f"{figure:.3f}" for figure in figures)]
 
 
 @click.command(help=__doc__)

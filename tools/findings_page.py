@@ -64,30 +64,27 @@ class Cited:
 def page(text: str, folder: Path) -> str:
     """Return the page with each difference, and each figure of its table of rankers, as saved in `folder`.
 
-    The lines of that table name rows; where its header has a metric twice, the second is of the second file linked
-    below it. A difference is significant if its interval leaves 0 out and its p, adjusted for all comparisons of its
-    table on the same questions, is below 0.05.
+    The lines of that table name rows of the first file linked below it. A difference is significant if its interval
+    leaves 0 out and its p, adjusted for all comparisons of its table on the same questions, is below 0.05.
 
     Raises:
         ValueError: if a table has no such row or comparison.
         RunError: if a file cannot be read.
     """
-    tables = _tables(folder)
-    for cited in reversed(list(tables.cited(text))):
+    for cited in reversed(list(_cited(text, folder))):
         text = text[: cited.start] + cited.text() + text[cited.end :]
-    return _RANKERS.sub(tables.rankers, text)
+    return _RANKERS.sub(lambda table: _rankers(table, folder), text)
 
 
 def plot(text: str, folder: Path) -> str:
     """Return the forest plot of a page as SVG, narrow enough for a telephone: the differences of each "- Finding: LAW
     [...](...), ...; LAW ...", under it and the question of its section; of each law the first."""
-    tables = _tables(folder)
     lines: list[tuple[str, str, Cited | None]] = []  # the class of a line, its label, its difference
     for line in text.splitlines():
         if line.startswith("## "):
             lines.append(("group", line.removeprefix("## "), None))
         finding, _, cases = line.removeprefix("- ").partition(": ")
-        cited = [(case, next(tables.cited(case), None)) for case in cases.split("; ") if line.startswith("- ")]
+        cited = [(case, next(_cited(case, folder), None)) for case in cases.split("; ") if line.startswith("- ")]
         laws = [("law", f"{case[: one.start].strip()}, {one.metric}", one) for case, one in cited if one]
         lines += [("finding", finding.replace("`", ""), None), *laws] if laws else []
     kinds = [kind for kind, *_ in lines]
@@ -124,7 +121,7 @@ def first_three(folder: Path) -> str:
     """Return bars with intervals as SVG: how many questions have a right article among the first three, by law."""
     groups = {}
     for heading, table, stratum, rows in _FIRST_THREE:
-        found = {row.spec.name: row.intervals[stratum]["S@3"] for row in _tables(folder).of(table)}
+        found = {row.spec.name: row.intervals[stratum]["S@3"] for row in rows_of(folder, table)}
         groups[heading] = [
             Bar(label, [100 * one.mean], row == "ensemble", [(100 * one.low, 100 * one.high)])
             for label, row in rows.items()
@@ -133,57 +130,48 @@ def first_three(folder: Path) -> str:
     return bars({"a right article among the first three, % of questions": "{:.1f}"}, groups)
 
 
-class _Tables:
-    """The published tables of a folder, each read once."""
+@cache
+def rows_of(folder: Path, table: str) -> list[RowSummary]:
+    """Return the rows of a published table."""
+    return saved_table(read_values(folder / f"{table}.json.gz"))[1]
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._rows: dict[str, list[RowSummary]] = {}
 
-    def cited(self, text: str) -> Iterator[Cited]:
-        """Yield the differences that a text cites."""
-        for match in _CITED.finditer(text):
-            metric, table = match["metric"], match["table"]
-            rows, _, stratum = match["of"].partition(" / ")
-            name, _, other = rows.partition(" over ")
-            other = _SHORT.get(other, other)
-            family = (
-                _over(self._folder / f"{table}.json.gz", name, other, stratum or ALL)
-                if other
-                else [
-                    (row.spec.name, *compared)
-                    for row in self.of(table)
-                    for compared in row.differences.get(stratum or ALL, {}).items()
-                ]
-            )
-            q_values = adjusted_p_values([comparison.p_value for *_, comparison in family])
-            places = [place for place, (*one, _) in enumerate(family) if one == [name, metric]]
-            if not places:
-                raise ValueError(f"docs/results.md: {table} compares no {metric} of '{match['of']}'")
-            difference = family[places[0]][-1]
-            significant = difference.significant and bool(q_values[places[0]] < SIGNIFICANCE_LEVEL)
-            link = f'({match["file"]} "{match["of"]}")'
-            yield Cited(match.start(), match.end(), metric, link, difference, significant)
+def _cited(text: str, folder: Path) -> Iterator[Cited]:
+    """Yield the differences that a text cites."""
+    for match in _CITED.finditer(text):
+        metric, table = match["metric"], match["table"]
+        rows, _, stratum = match["of"].partition(" / ")
+        name, _, other = rows.partition(" over ")
+        other = _SHORT.get(other, other)
+        family = (
+            _over(folder / f"{table}.json.gz", name, other, stratum or ALL)
+            if other
+            else [
+                (row.spec.name, *compared)
+                for row in rows_of(folder, table)
+                for compared in row.differences.get(stratum or ALL, {}).items()
+            ]
+        )
+        q_values = adjusted_p_values([comparison.p_value for *_, comparison in family])
+        places = [place for place, (*one, _) in enumerate(family) if one == [name, metric]]
+        if not places:
+            raise ValueError(f"docs/results.md: {table} compares no {metric} of '{match['of']}'")
+        difference = family[places[0]][-1]
+        significant = difference.significant and bool(q_values[places[0]] < SIGNIFICANCE_LEVEL)
+        link = f'({match["file"]} "{match["of"]}")'
+        yield Cited(match.start(), match.end(), metric, link, difference, significant)
 
-    def rankers(self, table: re.Match[str]) -> str:
-        """Return the table of rankers with its figures."""
-        files = _LINK.findall(table.string[table.end() :])
-        metrics = [cell.split(": ")[-1].strip() for cell in table["columns"].split("|")]
-        columns = [(files[metrics[:place].count(metric)], metric) for place, metric in enumerate(metrics)]
-        lines = []
-        for name in (line.split("|")[1].strip() for line in table["rows"].splitlines()):
-            rows = [next((row for row in self.of(file) if row.spec.name == name), None) for file, _ in columns]
-            if None in rows:
-                raise ValueError(f"docs/results.md: no ranker '{name}' in {' and '.join(dict.fromkeys(files))}")
-            means = [row.strata[ALL][metric].mean for row, (_, metric) in zip(rows, columns, strict=True) if row]
-            lines.append(f"| {name} | {' | '.join(f'{100 * mean:.1f}' for mean in means)} |\n")
-        return table[0].replace(table["rows"], "".join(lines))
 
-    def of(self, table: str) -> list[RowSummary]:
-        """Return the rows of a table."""
-        if table not in self._rows:
-            self._rows[table] = saved_table(read_values(self._folder / f"{table}.json.gz"))[1]
-        return self._rows[table]
+def _rankers(table: re.Match[str], folder: Path) -> str:
+    """Return the table of rankers with its figures."""
+    file = _LINK.findall(table.string[table.end() :])[0]
+    means = {row.spec.name: row.strata[ALL] for row in rows_of(folder, file)}
+    metrics, lines = [cell.strip() for cell in table["columns"].split("|")], []
+    for name in (line.split("|")[1].strip() for line in table["rows"].splitlines()):
+        if name not in means:
+            raise ValueError(f"docs/results.md: no ranker '{name}' in {file}")
+        lines.append(f"| {name} | {' | '.join(f'{100 * means[name][metric].mean:.1f}' for metric in metrics)} |\n")
+    return table[0].replace(table["rows"], "".join(lines))
 
 
 @cache
@@ -200,6 +188,3 @@ def _over(path: Path, name: str, other: str, stratum: str) -> list[tuple[str, st
     )
     metrics = [metric for metric in COMPARED_BY_SET if all(metric in seed.values for seed in after)]
     return [(name, metric, compare(before, after, metric, np.random.default_rng(0))) for metric in metrics]
-
-
-_tables = cache(_Tables)  # of a folder; the page and its plot cite the same

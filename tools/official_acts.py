@@ -1,6 +1,6 @@
 """Ten acts in the official formats of eight publishers: import, train without questions, ask what people would ask.
 
-    python -m tools.official_acts FOLDER [--only WORD]
+    python -m tools.official_acts FOLDER
 
 FOLDER holds the acts' files, which are not part of the project; official_acts.yaml names them and has the questions.
 Writes the table of docs/official-acts.md.
@@ -103,13 +103,10 @@ def _with_questions(law: Corpus, asked: Sequence[tuple[str, Sequence[str]]]) -> 
 
 @click.command(help=__doc__)
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--only", default="", help="Acts whose name holds this word; nothing is written then.")
-def main(folder: Path, only: str) -> None:
+def main(folder: Path) -> None:
     """Measure every act and write the page."""
-    acts = act_table([measured(entry, folder) for entry in read_yaml(QUESTIONS) if only in entry["act"]])
-    print("\n".join(acts))
-    if not only:
-        write_text(PAGE, with_tables(PAGE, acts))
+    acts = act_table([measured(entry, folder) for entry in read_yaml(QUESTIONS)])
+    write_text(PAGE, with_tables(PAGE, acts))
 
 
 if __name__ == "__main__":

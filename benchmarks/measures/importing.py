@@ -10,14 +10,12 @@ from pathlib import Path
 from benchmarks.measuring import Row, Settings, Spread, peak_of
 
 MB = 10**6
-ASKED_MB_A_SECOND, ASKED_MIB = 10.0, 1000
 _TITLE = "/us/usc/t99"
 _HEAD = (
     f'<uscDoc xmlns="http://xml.house.gov/schemas/uslm/1.0" xml:lang="en" identifier="{_TITLE}"><meta><docNumber>99'
     f'</docNumber></meta><main><title identifier="{_TITLE}"><num value="99">Title 99—</num><heading>HARBORS</heading>\n'
 )
 _TAIL = "</title></main></uscDoc>\n"
-_SECTIONS_A_CHAPTER = 50
 _SYLLABLES = ("ha", "ber", "lo", "ti", "ma", "ren", "so", "ve", "qui", "dan", "per", "o", "fe", "cu", "ly", "stra")
 
 
@@ -33,10 +31,8 @@ def measure(settings: Settings) -> list[Row]:
     speed, peak_mib = Spread.of([megabytes / seconds for seconds, _ in taken]), taken[0][1]
     what = f"`import xml`: {megabytes:,.0f} MB, {n_sections:,} sections in USLM"
     reached = f"{speed.median:.1f} MB a second [{speed.low:.1f} to {speed.high:.1f}], {peak_mib:,} MiB"
-    holds = speed.median >= ASKED_MB_A_SECOND and peak_mib < ASKED_MIB
-    asked = f"{ASKED_MB_A_SECOND:.0f} MB a second on one core, under 1 GB"
     note = "One thread, with Python's start and writing. Articles' text is 48 % of the file, 29 % of title 17."
-    return [Row(what, "", asked, reached, holds, {"mb_a_second": speed.median, "peak_mib": peak_mib}, note)]
+    return [Row(what, "", reached, {"mb_a_second": speed.median, "peak_mib": peak_mib}, note)]
 
 
 def write_act(path: Path, n_bytes: int) -> int:
@@ -45,14 +41,9 @@ def write_act(path: Path, n_bytes: int) -> int:
     with path.open("w", encoding="utf-8") as file:
         file.write(_HEAD)
         while file.tell() < n_bytes:
-            if n_sections % _SECTIONS_A_CHAPTER == 0:
-                chapter = n_sections // _SECTIONS_A_CHAPTER + 1
-                file.write("</chapter>\n" if n_sections else "")
-                file.write(f'<chapter identifier="{_TITLE}/ch{chapter}"><num>CHAPTER {chapter}—</num>')
-                file.write(f"<heading>{_words(rng, 4)}</heading>\n")
             n_sections += 1
             file.write("\n".join(_section(rng, n_sections)))
-        file.write(f"</chapter>\n{_TAIL}")
+        file.write(_TAIL)
     return n_sections
 
 

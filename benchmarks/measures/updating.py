@@ -18,12 +18,8 @@ from statgraph.retrieval.search.retriever import Retriever
 from statgraph.runs import parts
 from statgraph.systems.updating.update import TextVectors, UpdateSummary, update_run
 
-ASKED_TIMES = 20.0
 SHARE = 0.01
 K = 10
-# Largest difference of a component, and smallest share of questions with the same hits. In bfloat16 a text's vector
-# depends in its last bits on the texts that are embedded beside it.
-EQUAL = {"static": (1e-4, 1.0), "transformer": (1e-2, 0.99)}
 
 
 def measure(settings: Settings) -> list[Row]:
@@ -31,8 +27,7 @@ def measure(settings: Settings) -> list[Row]:
     is cached. With a transformer the re-index runs once, since it embeds the whole law."""
     corpus, trained = settings.corpus_and_run()
     run, backbone = trained.folder, trained.config.encoder.backbone
-    kind = "static" if is_static(backbone) else "transformer"
-    rounds = 3 if kind == "static" and not settings.quick else 1
+    rounds = 3 if is_static(backbone) and not settings.quick else 1
     new = _amended(corpus, np.random.default_rng(0))
     seconds: dict[str, list[float]] = {"updated": [], "full": []}
     summaries: dict[str, UpdateSummary] = {}
@@ -44,8 +39,6 @@ def measure(settings: Settings) -> list[Row]:
                 values.append(summaries[name].seconds)
         difference, same_hits = _difference(Path(scratch) / "updated", Path(scratch) / "full", new)
     ratio = times_faster(seconds["updated"], seconds["full"])
-    tolerance, share = EQUAL[kind]
-    holds = ratio.median >= ASKED_TIMES and difference <= tolerance and same_hits >= share
     update = summaries["updated"]
     what = (
         f"update: {new.name}, {len(new.articles):,} articles, {len(update.changes.amended_ids):,} amended, {backbone} "
@@ -57,9 +50,9 @@ def measure(settings: Settings) -> list[Row]:
         f"of the dev questions {same_hits:.1%} have the same {K} hits in the same order. Both in a process that has "
         "its libraries loaded and the corpus read."
     )
-    figures = {"seconds": seconds, "difference": difference, "same_hits": same_hits}
-    against, asked = "a full re-index with the same weights", f"{ASKED_TIMES:g} times faster, equal results"
-    return [Row(what, against, asked, ratio_text(ratio), holds, figures, note)]
+    figures = {"seconds": seconds["updated"], "full_seconds": seconds["full"]}
+    figures |= {"difference": difference, "same_hits": same_hits}
+    return [Row(what, "a full re-index with the same weights", ratio_text(ratio), figures, note)]
 
 
 def _amended(corpus: Corpus, rng: np.random.Generator) -> Corpus:

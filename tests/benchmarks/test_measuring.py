@@ -1,9 +1,6 @@
 import pytest
 
-from benchmarks import measuring
-from benchmarks.measuring import Settings, Spread, peak_of, taking_turns, times_faster
-from statgraph.errors import RunError
-from statgraph.law.catalogue import sample_folder
+from benchmarks.measuring import Spread, peak_of, taking_turns, times_faster
 
 
 def test_rivals_take_turns_after_a_round_that_is_not_timed():
@@ -16,14 +13,6 @@ def test_rivals_take_turns_after_a_round_that_is_not_timed():
 
 def test_ratios_are_of_a_round_each():
     assert times_faster([1.0, 2.0, 4.0], [10.0, 10.0, 10.0]) == Spread(5.0, 2.5, 10.0)
-
-
-def test_a_run_of_another_commit_is_refused_unless_any_is_accepted(sample_run, monkeypatch):
-    monkeypatch.setattr(measuring, "commit", lambda: "1234567")
-    with pytest.raises(RunError, match="not by the present commit 1234567"):
-        Settings(sample_folder(), sample_run.folder).corpus_and_run()
-    accepted = Settings(sample_folder(), sample_run.folder, any_commit=True).corpus_and_run()[1]
-    assert accepted.folder == sample_run.folder
 
 
 def test_a_command_has_the_memory_of_its_own_process():

@@ -34,5 +34,5 @@ def test_an_interval_lies_over_the_end_of_its_bar():
 def test_the_plot_has_the_times_of_each_size():
     figures = {"ours": [0.001, 0.002, 0.001], "faiss": [0.1, 0.1, 0.3]}
     what = "index of 1,000,000 articles, auto (ivf-pq), one question at a time"
-    svg = plots.index_plot([asdict(Row(what, "exact search", "", "x", None, figures))])
+    svg = plots.index_plot([asdict(Row(what, "exact search", "x", figures))])
     assert of_plot(svg, "circle", "cx", "cy") == [("ours", 280, 240), ("theirs", 280, 140)]

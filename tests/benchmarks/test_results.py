@@ -5,7 +5,6 @@ from xml.etree import ElementTree
 import pytest
 
 from benchmarks import results
-from benchmarks.__main__ import MEASURES
 from benchmarks.measuring import Row
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -18,11 +17,10 @@ def words_of(svg: str) -> list[str]:
 
 def test_the_table_has_a_line_for_each_thing_and_its_measure():
     rows = [
-        Row("serving", "", "1 ms", "2 ms", False, note="tried smaller"),
-        Row("serving: memory", "", "", "3 MiB", None),
-        Row("a layer", "rival", "2 times faster", "3.0 times", True, note="how it was measured"),
-        Row("64 questions at once", "rival", "", "4.0 times", None),
-        Row("cuda", "rival", "3 times", "not measured", None, note="no GPU"),
+        Row("serving", "", "2 ms", note="tried smaller"),
+        Row("serving: memory", "", "3 MiB"),
+        Row("a layer", "rival", "3.0 times", note="how it was measured"),
+        Row("64 questions at once", "rival", "4.0 times"),
     ]
     assert results.performance({"serving": {"about": ABOUT, "rows": [asdict(row) for row in rows]}}) == [
         "| what | measured | measure |",
@@ -30,10 +28,6 @@ def test_the_table_has_a_line_for_each_thing_and_its_measure():
         "| serving | 2 ms<br>memory: 3 MiB | `serving` |",
         "| a layer | beside rival: 3.0 times | `serving` |",
     ]
-
-
-def test_every_measure_is_on_a_page():
-    assert sorted([*results.PERFORMANCE, *results.TOOLS]) == sorted(MEASURES)
 
 
 @pytest.mark.parametrize("path", results.pages(), ids=lambda path: path.name)
@@ -46,16 +40,16 @@ def test_training_is_plotted_by_step_without_the_shortest():
         "s": 120,
         "steps": {"member heads@embedded:multilingual-e5-small": 90, "ranker": 29.5, "evaluation": 0.5},
     }
-    row = Row("`train`, embedding included: law, 3 articles", "", "", "2.0 min, 5 MiB", None, figures)
+    row = Row("`train`, embedding included: law, 3 articles", "", "2.0 min, 5 MiB", figures)
     said = words_of(results.training_plot([asdict(row)]))
     assert said == ["minutes", "law, 3 articles: 2.0 min, 5 MiB", "heads@e5-small", "1.5", "ranker", "0.5"]
 
 
 def test_answers_are_plotted_beside_those_of_a_plain_program():
     rows = [
-        Row("one question, run loaded: law", "", "", "x", None, {"seconds": [0.002, 0.003], "plain_seconds": [0.02]}),
-        Row("one question, run loaded: law", "a rival", "", "x", None),
-        Row("one question to an ensemble: a letter", "", "", "x", None, {"seconds": [0.1], "plain_seconds": [0.2]}),
+        Row("one question, run loaded: law", "", "x", {"seconds": [0.002, 0.003], "plain_seconds": [0.02]}),
+        Row("one question, run loaded: law", "a rival", "x"),
+        Row("one question to an ensemble: a letter", "", "x", {"seconds": [0.1], "plain_seconds": [0.2]}),
     ]
     said = words_of(results.answers_plot(map(asdict, rows)))
     assert said[1:6] == ["law", "statgraph", "2.5", "put together by hand", "20"]
@@ -66,10 +60,10 @@ def test_tools_have_a_table_and_bars_for_each_law():
     figures = {"S@1": 30, "S@3": 55, "R@100": 100, "first_s": 12.3, "again_s": 4.56, "question_ms": 7.8}
     figures |= {"memory_mb": 1234, "disk_mb": 5.6, "lines": 19}
     laws = ["law, 9 articles, 103 questions", "law 2, 9 articles, 166 questions"]
-    rows = [Row(laws[0], "statgraph", "", "x", None, figures), Row(laws[0], "theirs", "", "not measured", None)]
-    rows.append(Row("law, 9 articles, 20 questions", "statgraph", "", "too few", None, figures))
+    rows = [Row(laws[0], "statgraph", "x", figures), Row(laws[0], "theirs", "not measured")]
+    rows.append(Row("law, 9 articles, 20 questions", "statgraph", "too few", figures))
     without = {name: value for name, value in figures.items() if name != "first_s"}
-    measured = [rows, [Row(laws[1], "LanceDB", "", "x", None, without)]]
+    measured = [rows, [Row(laws[1], "LanceDB", "x", without)]]
     of_tools = [{"about": ABOUT, "rows": [asdict(row) for row in of_one]} for of_one in measured]
     lines = results.tools_tables(of_tools)
     assert [line for line in lines if "**" in line] == [f"**{law}**" for law in laws]

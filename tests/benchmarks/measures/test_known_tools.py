@@ -7,7 +7,9 @@ import pytest
 
 from benchmarks.known_tools import law as module
 from benchmarks.known_tools.law import Law
-from benchmarks.measures.known_tools import MEASURES, OWN_LAW, TOOLS, code_lines, read_law
+from benchmarks.measures.known_tools import TOOLS, code_lines
+from statgraph.formats.importing import import_corpus
+from tests.law_fixtures import LAWS
 
 WORDS = ("price", "bill", "cancel", "door")
 
@@ -27,7 +29,7 @@ class Encoder:
 
 @pytest.fixture
 def law(tmp_path):
-    return Law.of(read_law(OWN_LAW), tmp_path)
+    return Law.of(import_corpus(LAWS / "household-services", "jsonl"), tmp_path)
 
 
 def test_a_law_is_given_without_its_test_questions(law):
@@ -49,10 +51,6 @@ def test_a_program_answers_from_what_it_left(law, tool, tmp_path, monkeypatch):
 def test_lines_of_code_are_those_that_a_user_writes(tmp_path):
     (tmp_path / "program.py").write_text('"""A\nB."""\n\nimport json\n\n\ndef build():\n    return json\n')
     assert code_lines(str(tmp_path / "program.py")) == 3
-
-
-def test_measures_count_first_hits_and_recall():
-    assert [measure({"a", "b"}, ["c", "a", "d"]) for measure in MEASURES.values()] == [False, True, 0.5]
 
 
 def test_vectors_wait_for_the_next_program(tmp_path, monkeypatch):
