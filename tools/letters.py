@@ -1,4 +1,5 @@
-"""`python -m tools.letters RUN=CORPUS ...`: questions as they stand, and inside letters of 160 words or so.
+"""`python -m tools.letters RUN=CORPUS ...`: questions as they stand, with typing errors, and inside letters of some 160
+words.
 
 Of a run whose weights have learnt from dev the questions of test, else those of dev.
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 import random
 import re
+import string
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -66,10 +68,23 @@ def in_letters(corpus: Corpus, typed: Callable[[str], str] = str) -> Corpus:
     )
 
 
+def misspelt(question: str) -> str:
+    """Return a question with a random edit in one or two of its words of five letters or more, the same for each call:
+    a letter left out, added, replaced, or two that change places."""
+    rng = random.Random(question)
+    words = list(re.finditer(r"[^\W\d_]{5,}", question))
+    for word in sorted(rng.sample(words, min(len(words), rng.choice((1, 2)))), key=re.Match.start, reverse=True):
+        place, letter = word.start() + rng.randrange(1, len(word.group()) - 1), rng.choice(string.ascii_lowercase)
+        first, second = question[place : place + 2]
+        edited = rng.choice((second, first + letter + second, letter + second, second + first))
+        question = question[:place] + edited + question[place + 2 :]
+    return question
+
+
 @click.command(help=__doc__)
 @click.argument("runs", metavar="RUN=CORPUS...", nargs=-1, required=True)
 def main(runs: tuple[str, ...]) -> None:
-    """Measure runs on questions and on letters."""
+    """Measure runs on questions, on questions with typing errors and on letters."""
     print("\n".join(table(["law", "questions", *_METRICS], [], numbers=range(2, 2 + len(_METRICS)))))
     for text in runs:
         folder, _, name = text.partition("=")
@@ -78,8 +93,9 @@ def main(runs: tuple[str, ...]) -> None:
             raise click.UsageError(f"{name}: in '{corpus.language}'; there are letters in {', '.join(_parts())}")
         retriever = Retriever.load(folder)
         split = "test" if learnt_from(RunFolder.read(folder)) == "dev" else "dev"
+        errors = replace(corpus, questions=tuple(replace(each, text=misspelt(each.text)) for each in corpus.questions))
         letters = {kind: in_letters(corpus, typed) for kind, typed in TYPED.items()}
-        for kind, asked in {"as they stand": corpus, **letters}.items():
+        for kind, asked in {"as they stand": corpus, "with typing errors": errors, **letters}.items():
             metrics = split_metrics(retriever, asked, split).metrics
             figures = [f"{100 * metrics[metric].mean():.1f}" for metric in _METRICS]
             print(table([f"{corpus.name}, {split}", f"{len(metrics)}, {kind}", *figures], [])[0], flush=True)

@@ -4,11 +4,12 @@ import sys
 
 import pytest
 from click.testing import CliRunner
+from rapidfuzz.distance import OSA
 
 from statgraph.law.records import Question
 from statgraph.law.store import write_corpus
 from statgraph.retrieval.ranking.long_questions import is_long
-from tools.letters import TYPED, in_letters, letter, main
+from tools.letters import TYPED, in_letters, letter, main, misspelt
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
@@ -40,6 +41,17 @@ def test_the_questions_of_a_corpus_stand_in_letters(town_corpus):
 def test_a_letter_is_typed_as_people_do(kind, typed):
     assert TYPED[kind]("Dear Sir, I rent. May he?") == typed
     assert max(map(len, TYPED["wrapped at 72 columns"]("a word " * 50).splitlines())) <= 72
+
+
+def test_one_or_two_long_words_are_misspelt():
+    questions = [f"Who keeps the {word} of the tenants?" for word in ("garden", "deposit", "furniture", "money")]
+    for question in questions:
+        typed = misspelt(question)
+        assert typed == misspelt(question)
+        changed = [pair for pair in zip(question.split(), typed.split(), strict=True) if pair[0] != pair[1]]
+        assert 1 <= len(changed) <= 2
+        assert all(OSA.distance(*pair) == 1 for pair in changed)
+    assert misspelt("May I go?") == "May I go?"
 
 
 def test_a_language_without_letters_is_refused(town_corpus, tmp_path):
