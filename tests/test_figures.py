@@ -197,6 +197,11 @@ SENTENCES: list[tuple[str, str, list[Value]]] = [
         [*setting(Stage2Config().contrastive_weight), *setting(Stage2Config().distillation_weight)],
     ),
     ("docs/plan.md", "p-value is below #", setting(SIGNIFICANCE_LEVEL)),
+    (
+        "docs/learnt-sum.md",
+        "trained parts all have S@3 #, the prior #",
+        [mean("ranking-kuhperdata-by-topics", "S@3", row) for row in (ENSEMBLE, "ensemble, fixed weights")],
+    ),
     ("docs/learnt-sum.md", "| `votes`, `wording` | # n /", setting(votes.VotesSignal.info.weight)),
     ("docs/learnt-sum.md", "| `citing` | #", setting(CitingSignal.info.weight)),
     ("docs/learnt-sum.md", "| `structure` | #", setting(KINDS[FROM_LAW].weight)),
