@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,6 +13,8 @@ from statgraph.retrieval.lexical.analysis import lower_case, question_analyser, 
 from statgraph.retrieval.lexical.spelling import Correction, Spelling
 
 SYNONYM_WEIGHT = 0.5  # where a word of the question has 1; the words of a synonym of several share it
+
+_NOUNS_IN_CAPITALS = ("de", "lb")  # ISO 639-1 codes
 
 
 @dataclass(frozen=True)
@@ -92,12 +95,20 @@ class QuestionReader:
             return {}
         corrections = {}
         for term, word in zip(self._terms(question), self._words(question), strict=True):
-            is_abbreviation = word.upper() in question and not question.isupper()
-            if term not in self._known and term not in self._synonyms and not is_abbreviation:
+            if term not in self._known and term not in self._synonyms and not self._is_name(word, question):
                 correction = self._spelling.correction(word)
                 if correction is not None:
                     corrections[word] = correction
         return corrections
+
+    def _is_name(self, word: str, question: str) -> bool:
+        """Return whether a question has a word in capitals, as an abbreviation, or with a capital within a sentence, as
+        a name."""
+        if question.isupper():
+            return False
+        within = rf"[^.?!\s] {re.escape(word[:1].upper() + word[1:])}\b"
+        has_capital = self._language not in _NOUNS_IN_CAPITALS and re.search(within, question) is not None
+        return has_capital or word.upper() in question
 
     def added(self, question: str) -> list[AddedTerm]:
         """Return the terms of the synonyms of a question, which was read."""

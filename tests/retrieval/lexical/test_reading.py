@@ -62,6 +62,21 @@ def test_a_word_of_everyday_language_and_an_abbreviation_are_no_typing_errors():
     assert law(texts=["A loss of rent."]).reader.corrected_words("RENTX DUE") == {"rentx": "rent"}  # all is in capitals
 
 
+@pytest.mark.parametrize(
+    ("language", "question", "corrected"),
+    [
+        ("en", "I let to Retn. Retn left.", {}),
+        ("en", "I let it. Retn is due.", {"retn": "rent"}),
+        ("en", "Retn is due.", {"retn": "rent"}),
+        ("de", "Ist die Retn weg?", {"retn": "rent"}),  # every noun has a capital
+    ],
+)
+def test_a_capital_within_a_sentence_is_a_names(language, question, corrected):
+    bm25 = law(texts=["A loss of rent."])
+    reader = QuestionReader(language, stop_words=False, known=bm25.vocabulary, spelling=bm25.reader._spelling)
+    assert reader.corrected_words(question) == corrected
+
+
 def test_without_a_reader_nothing_is_corrected():
     assert BM25(["Garages"], language="en").scores("gargaes").tolist() == [0]
 
