@@ -13,12 +13,13 @@ from statgraph.retrieval.ranking.calibration import Calibration
 from statgraph.retrieval.search.ensemble_run import (
     learnt_from,
     member_signals,
+    other_signals,
     read_ensemble,
     read_ranker,
     write_ranker,
 )
 from statgraph.retrieval.signals.lexical import TextSignal
-from statgraph.retrieval.signals.signal import QuestionBatch
+from statgraph.retrieval.signals.signal import QuestionBatch, text_bm25
 from statgraph.runs import parts
 from statgraph.runs.kind import kind_of
 from statgraph.runs.own_corpus import own_corpus
@@ -245,6 +246,15 @@ def guided(town_corpus):
         CitingText("c2", "Guide", "Footpaths over the brook", ("gardens2",), "test-gardens"),
     )
     return replace(town_corpus, citing=citing)
+
+
+def test_a_word_of_a_citing_text_is_no_typing_error(train, town_corpus):
+    untrained, read = ("ranker.learnt=false", "ensemble.members=none"), []
+    citing = (CitingText("c1", "Guide", "A lampz at home", ("lamps1",), "train-lamps"),)
+    for texts in ((), citing):
+        run = train(replace(town_corpus, citing=texts), *untrained)
+        read.append(text_bm25(other_signals(run, ())).corrected("a lampz"))
+    assert read == ["a lamps", "a lampz"]
 
 
 def test_a_final_run_knows_every_question_and_its_texts(train, guided):

@@ -6,6 +6,7 @@ import pytest
 from statgraph.law.allowed_rows import AllowedRows
 from statgraph.law.records import Article
 from statgraph.law.structure import Structure
+from statgraph.retrieval.lexical.bm25 import BM25
 from statgraph.retrieval.ranking.ensemble import Ensemble
 from statgraph.retrieval.ranking.weighted_sum import WeightedSum, prior
 from statgraph.retrieval.signals.citation import CitationSignal
@@ -110,6 +111,15 @@ def test_the_sentence_nearest_to_the_law_finds_most_for_a_long_question():
     encoder, words = Scores("encoder", letter_scores, kind=ZERO_SHOT), Scores("words", letter_scores)
     (ranked,) = ensemble(encoder, words).rank([LETTER], 1)
     assert ranked.rows.tolist() == [3]
+
+
+def test_all_signals_and_the_reader_read_the_corrected_question():
+    bm25, read = BM25([article.text for article in ARTICLES], language="en"), []
+    bm25.reader = SimpleNamespace(corrected=lambda text: text.replace("lihgt", "light"), added=lambda text: [])
+    of_all = ensemble(TextSignal(bm25), Scores("votes", lambda text: read.append(text) or [1, 0, 0, 0]))
+    of_all.reader = SimpleNamespace(amounts=lambda text, rows, scores: read.append(text) or np.zeros_like(scores))
+    of_all.rank(["Whose lihgt?"], 1)
+    assert read == ["Whose light?", "Whose light?"]
 
 
 def test_what_has_learnt_from_long_questions_reads_the_whole():

@@ -92,6 +92,15 @@ def test_bm25_explains_its_words_alone(bm25_run):
         assert why == replace(why, score=hit.score, own_text_score=None, neighbours=(), note="")
 
 
+def test_a_corrected_word_is_explained_as_the_laws(bm25_run):
+    retriever = Retriever.load(bm25_run)
+    hits = retriever.search("keys", 1)
+    assert retriever.search("kesy", 1) == hits
+    (typed,), (corrected,) = (retriever.explain(question, hits) for question in ("keys", "kesy"))
+    assert [part.term for part in corrected.terms] == ["keys"]  # and not its stem
+    assert corrected == typed
+
+
 def test_bm25_explains_without_torch(bm25_run):
     code = (
         "import sys\n"
