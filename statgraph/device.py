@@ -59,15 +59,16 @@ def surely_cpu(name: str) -> bool:
 
 
 def inference_dtype(device: torch.device) -> torch.dtype:
-    """Return the dtype in which frozen transformers run: bfloat16 where the hardware multiplies it, else float32."""
+    """Return the dtype in which frozen transformers run: bfloat16 where that is faster, else float32."""
     import torch
 
     if device.type == "cuda":
-        multiplies = torch.cuda.is_bf16_supported(including_emulation=False)
+        is_faster = torch.cuda.is_bf16_supported(including_emulation=False)
     else:  # as Linux lists the instructions; other systems do not
         listed = _CPU_INFO.read_text(encoding="utf-8", errors="replace") if _CPU_INFO.is_file() else ""
-        multiplies = "amx_tile" in listed or "avx512_bf16" in listed
-    return torch.bfloat16 if multiplies else torch.float32
+        # Intel's AVX512-BF16 takes 1.5 times as long as float32 (BERT of 12 layers, 16 texts of 128 tokens).
+        is_faster = "amx_tile" in listed or ("avx512_bf16" in listed and "AuthenticAMD" in listed)
+    return torch.bfloat16 if is_faster else torch.float32
 
 
 def training_dtype(device: torch.device) -> torch.dtype:

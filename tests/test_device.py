@@ -67,7 +67,12 @@ def test_being_sure_agrees_with_torch():
 
 @pytest.mark.parametrize(
     ("flags", "dtype"),
-    [("avx2 amx_tile", torch.bfloat16), ("avx512f avx512_bf16", torch.bfloat16), ("avx2", torch.float32)],
+    [
+        ("GenuineIntel avx2 amx_tile", torch.bfloat16),
+        ("AuthenticAMD avx512f avx512_bf16", torch.bfloat16),
+        ("GenuineIntel avx512f avx512_bf16", torch.float32),
+        ("avx2", torch.float32),
+    ],
 )
 def test_precision_follows_the_hardware(monkeypatch, tmp_path, flags, dtype):
     (tmp_path / "cpuinfo").write_text(f"flags : {flags}")
