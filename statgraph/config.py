@@ -305,7 +305,6 @@ class EnsembleConfig:
         distinct=True,
         help="Signals that rank beside the members.",
     )
-    depth: int = setting(500, at_least=1, help="Articles that each signal proposes.")
     near: int = setting(
         50,
         at_least=0,

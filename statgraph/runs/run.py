@@ -228,6 +228,7 @@ class RunFolder:
 _FORMER = {
     "ranker": ("kind", "learn_from", "folds", "trees", "leaves", "leaf_size", "lr", "feature_share"),
     "encoder": ("article_backbone",),
+    "ensemble": ("depth",),
 }
 # What a manifest says beyond configuration and corpus.
 _FACTS = tuple(item.name for item in fields(RunFolder) if item.name not in ("folder", "config", "corpus"))

@@ -93,7 +93,7 @@ def reduced(whole: Ensemble, without: str, corpus: Corpus) -> _Reduced:
     weights = prior(signals, len(corpus.split("train")))
     if without in AROUND:
         weights = replace(weights, around={**weights.around, AROUND[without]: 0.0})
-    ensemble = Ensemble(signals, structure, weights, depth=whole.depth, near=whole.near, wholes=whole.wholes)
+    ensemble = Ensemble(signals, structure, weights, near=whole.near, wholes=whole.wholes)
     ensemble.by_sentence = without != SENTENCES
     questions = questions_of_all_sets(corpus, "dev")
     if without == LEARNING or not questions:

@@ -76,13 +76,20 @@ class FlatIndex:
     @property
     def vectors(self) -> np.ndarray:
         """Return a copy of the vectors, (articles, width) float32."""
-        vectors: np.ndarray = self._flat.reconstruct_n(0, len(self))
-        return vectors
+        return self._view.copy()
 
     def take(self, rows: np.ndarray) -> np.ndarray:
         """Return the vectors of some rows, (rows, width) float32."""
-        vectors: np.ndarray = self._flat.reconstruct_batch(rows)
+        vectors: np.ndarray = self._view[rows]
         return vectors
+
+    @property
+    def _view(self) -> np.ndarray:
+        """Return the vectors as FAISS holds them, (articles, width) float32."""
+        import faiss
+
+        vectors: np.ndarray = faiss.rev_swig_ptr(self._flat.get_xb(), len(self) * self.width)
+        return vectors.reshape(len(self), self.width)
 
     def candidates(self, queries: np.ndarray, k: int, allowed: AllowedRows | None) -> np.ndarray:
         """Return the rows of a few articles more than the best `k` of each query, (queries, depth) int64."""

@@ -10,7 +10,7 @@ from statgraph.law.allowed_rows import AllowedRows
 from statgraph.law.query import Judged, Ranked
 from statgraph.law.structure import Structure
 from statgraph.retrieval.ranking.calibration import Calibration, Evidence, evidence
-from statgraph.retrieval.ranking.candidates import Candidates, candidates_of, scale_depth
+from statgraph.retrieval.ranking.candidates import SCALE_DEPTH, Candidates, candidates_of, scale_depth
 from statgraph.retrieval.ranking.long_questions import QuestionParts, long_proposal, question_batch
 from statgraph.retrieval.ranking.reader import Reader
 from statgraph.retrieval.ranking.weighted_sum import WeightedSum
@@ -24,7 +24,6 @@ class Ensemble:
         signals: at least one.
         structure: of the law.
         ranker: with a weight for each signal, in their order.
-        depth: how many articles each signal proposes.
         near: for how many of the best the surroundings are candidates too.
         wholes: whether the signals that learn have learnt from long questions: these then read a long one as a whole,
             and others its sentences too.
@@ -38,7 +37,6 @@ class Ensemble:
         structure: Structure,
         ranker: WeightedSum,
         *,
-        depth: int,
         near: int,
         wholes: bool = False,
     ):
@@ -48,7 +46,6 @@ class Ensemble:
         self.reader: Reader | None = None
         self.calibration: Calibration | None = None
         self.wholes = wholes
-        self.depth = depth
         self.near = near
         self.by_sentence = True  # whether a long question is read by sentence at all
         self._zero_shot = next((place for place, signal in enumerate(signals) if signal.kind == ZERO_SHOT), None)
@@ -100,7 +97,7 @@ class Ensemble:
     ) -> Iterator[Candidates]:
         """Yield the candidates of each question, `k` at least where the law has so many."""
         batch, all_parts = question_batch(questions, self._bm25, by_sentence=self.by_sentence, wholes=self.wholes)
-        depth = max(k, self.depth)
+        depth = max(k, SCALE_DEPTH)
         by_signal = [signal.propose(batch, depth, allowed) for signal in self.signals]
         names, weights = [signal.name for signal in self.signals], self.ranker.signal_weights
         for parts in all_parts:

@@ -97,7 +97,6 @@ def read_ensemble(run: RunFolder, n_articles: int, *, device: str = "auto") -> E
         signals,
         Structure.read(run.structure, n_articles),
         saved.ranker,
-        depth=run.config.ensemble.depth,
         near=run.config.ensemble.near,
         wholes=saved.wholes,
     )

@@ -39,7 +39,7 @@ AROUND = {"section": 0.3, "cited_by": 0.1, "cites": 0.1}
 
 def ensemble(*signals, near=0, **how):
     ranker = WeightedSum({signal.name: 1.0 for signal in signals}, AROUND)
-    return Ensemble(signals, Structure.of(ARTICLES), ranker, depth=4, near=near, **how)
+    return Ensemble(signals, Structure.of(ARTICLES), ranker, near=near, **how)
 
 
 def test_the_score_is_the_weighted_sum_and_the_surroundings():
