@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from statgraph import artifacts
 from statgraph.encoders.article_text import text_hashes
@@ -32,6 +33,7 @@ from statgraph.runs.run import RunFolder
 _MAX_ARTICLES = 5_000  # some 55 kB each
 _COMPARED = 100  # articles, the nearest by their one vector
 _AT_ONCE = 256  # texts in memory with the vectors of their tokens
+_BLAS = ThreadpoolController().select(user_api="blas")
 _TOKENS, _PLACES = "tokens.npy", "places.npz"
 
 
@@ -133,7 +135,9 @@ class MaxSimSignal(Signal):
         tokens, places = gathered((self._starts, self._tokens), rows)
         scales, _ = gathered((self._starts, self._scales), rows)
         centred = units(question) - self.member.centre.token
-        cosines = centred @ tokens.astype(np.float32).T * scales  # (question's tokens, articles' tokens)
+        # On one thread: those of BLAS and ONNX Runtime, which wait by spinning, would take turns on the same cores.
+        with _BLAS.limit(limits=1):
+            cosines = centred @ tokens.astype(np.float32).T * scales  # (question's tokens, articles' tokens)
         nearest = np.maximum.reduceat(cosines, np.searchsorted(places, np.arange(len(rows))), axis=1)
         similarities: np.ndarray = nearest.mean(axis=0)
         return similarities
