@@ -192,8 +192,9 @@ def _best_of_group(groups: np.ndarray, scores: np.ndarray) -> np.ndarray:
 def _edges_among(rows: np.ndarray, edges: Ragged) -> tuple[np.ndarray, np.ndarray]:
     """Return (places of the candidates at the other end, places of the candidates themselves)."""
     others, owners = gathered(edges, rows)
-    among = np.isin(others, rows)
-    return np.searchsorted(rows, others[among]), owners[among]
+    places = np.minimum(np.searchsorted(rows, others), len(rows) - 1)
+    among = rows[places] == others
+    return places[among], owners[among]
 
 
 def _best_along(edges: tuple[np.ndarray, np.ndarray], scores: np.ndarray) -> np.ndarray:

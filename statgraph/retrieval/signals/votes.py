@@ -11,6 +11,7 @@ import numpy as np
 from statgraph import artifacts
 from statgraph.errors import damaged_run
 from statgraph.law.allowed_rows import AllowedRows
+from statgraph.retrieval.signals.centring import units
 from statgraph.retrieval.signals.dense import DenseSignal
 from statgraph.retrieval.signals.signal import (
     TRAINED,
@@ -44,7 +45,7 @@ class VotesSignal(Signal):
     info = SignalInfo(weight=0.3, learns=True, named=True, words=WORDS["votes"])
 
     def __init__(self, vectors: np.ndarray, labels: np.ndarray, n_articles: int, member: DenseSignal):
-        self._vectors = vectors
+        self._vectors = units(vectors)
         self._labels = labels
         self.n_articles = n_articles
         self.member = member
@@ -101,9 +102,7 @@ class VotesSignal(Signal):
 
     def propose(self, questions: QuestionBatch, k: int, allowed: AllowedRows | None) -> list[Proposal]:
         """Return the articles with the most votes."""
-        queries = questions.vectors(self.member.encoder)
-        lengths = np.linalg.norm(queries, axis=1)[:, None] * np.linalg.norm(self._vectors, axis=1)
-        cosines = queries @ self._vectors.T / np.maximum(lengths, 1e-12)  # (texts, training questions)
+        cosines = units(questions.vectors(self.member.encoder)) @ self._vectors.T  # (texts, training questions)
         weights = np.exp((cosines - cosines.max(axis=1, keepdims=True)) / TEMPERATURE)
         weights /= weights.sum(axis=1, keepdims=True)
         shares = (self._shares(text_weights) for text_weights in weights)

@@ -68,6 +68,20 @@ def test_what_stands_near_the_best_is_a_candidate():
     assert candidates.rows.tolist() == [0, 2]
 
 
+def test_signals_propose_200_articles_or_as_many_as_are_asked_for():
+    asked = []
+
+    class Asked(Scores):
+        def propose(self, questions, k, allowed):
+            asked.append(k)
+            return super().propose(questions, k, allowed)
+
+    ranking = ensemble(Asked("words", [4, 0, 0, 0]))
+    ranking.rank(["?"], 10)
+    ranking.rank(["?"], 300)
+    assert asked == [200, 300]
+
+
 def test_nothing_is_found_where_no_signal_has_a_candidate():
     ((rows, scores),) = ensemble(Scores("words", [0, 0, 0, 0])).rank(["?"], 3)
     assert (len(rows), len(scores)) == (0, 0)
