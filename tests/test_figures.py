@@ -33,6 +33,10 @@ FIGURE = r"\d[\d,]*(?:\.\d+)?"
 METRICS = ("R@100", "mAP", "S@3", "MRR@10")
 BM25, ENSEMBLE, FUSIONS = "BM25 tuned", "ensemble", ("BM25 and e5-small by RRF", "BM25 and e5-small by weighted sum")
 CROSSED, RIVAL = "cross-validation", "BM25, trained encoders and votes, fused"
+RANKERS = (
+    *(FUSIONS[1], "best signal", "signals that have learnt, equal weights", RIVAL, "ensemble, fixed weights"),
+    ENSEMBLE,
+)
 RIVALS = (BM25, FUSIONS[1], RIVAL, ENSEMBLE)
 Value = Callable[[], float]
 # Blocks, what tools write, code, the targets of links, and numbers of versions and of sections.
@@ -117,6 +121,11 @@ def of_readme(table: str, metric: str, *rows: str | Sequence[str]) -> list[Value
     return [mean(table, metric, *([row] if isinstance(row, str) else row)) for row in rows]
 
 
+def of_rankers(table: str) -> list[Value]:
+    """Return the number of questions of a table, and S@3 and mAP of each of `RANKERS`."""
+    return [n_questions(table), *(mean(table, metric, row) for row in RANKERS for metric in ("S@3", "mAP"))]
+
+
 def setting(value: float) -> list[Value]:
     return [lambda: value]
 
@@ -140,7 +149,7 @@ SENTENCES: list[tuple[str, str, list[Value]]] = [
     ("docs/results.md", "29,115 articles, # test questions", [n_questions("ranking")]),
     ("docs/results.md", "its second set, # questions", [n_questions("ranking", "references: all")]),
     ("docs/results.md", "321 articles, # test questions", [n_questions("ranking-sample")]),
-    ("docs/results.md", "stard's dev, # questions", [n_questions("ranking-stard")]),
+    ("docs/results.md", "stard's dev, # questions", [n_questions("second-law-stard")]),
     ("docs/results.md", "gerlayqa's dev, # posts", [n_questions("ranking-gerlayqa")]),
     ("docs/results.md", "**Seen** questions, #, have", [n_questions("ranking", "seen")]),
     ("docs/results.md", "**unseen** ones, #, have", [n_questions("ranking", "unseen")]),
@@ -197,10 +206,15 @@ SENTENCES: list[tuple[str, str, list[Value]]] = [
         [*setting(Stage2Config().contrastive_weight), *setting(Stage2Config().distillation_weight)],
     ),
     ("docs/plan.md", "p-value is below #", setting(SIGNIFICANCE_LEVEL)),
-    (
-        "docs/learnt-sum.md",
-        "trained parts all have S@3 #, the prior #",
-        [mean("ranking-kuhperdata-by-topics", "S@3", row) for row in (ENSEMBLE, "ensemble, fixed weights")],
+    *(
+        ("docs/learnt-sum.md", f"| {law}, # " + "| # (#) " * len(RANKERS) + "|", of_rankers(table))
+        for law, table in {
+            "Indonesian, other topics": "ranking-kuhperdata-by-topics",
+            "Indonesian, same topics": "ranking-kuhperdata",
+            "German posts, other topics": "ranking-gerlayqa-by-topics",
+            "Chinese, other topics": "ranking-stard-by-topics",
+            "Chinese, same topics": "ranking-stard",
+        }.items()
     ),
     ("docs/learnt-sum.md", "| `votes`, `wording` | # n /", setting(votes.VotesSignal.info.weight)),
     ("docs/learnt-sum.md", "| `citing` | #", setting(CitingSignal.info.weight)),

@@ -37,7 +37,9 @@ _FIRST_THREE = (
         ALL,
         {**_RANKED, "BM25 and e5-small": "BM25 and e5-small by RRF"} | _OURS,
     ),
-    ("German posts, an earlier ranker", "ranking-gerlayqa", ALL, _RANKED | _OURS),
+    ("German posts, other topics", "ranking-gerlayqa-by-topics", ALL, _RANKED | _LEARNT | _OURS),
+    ("Chinese law, other topics", "ranking-stard-by-topics", ALL, _RANKED | _LEARNT | _OURS),
+    ("Indonesian law, other topics", "ranking-kuhperdata-by-topics", ALL, _RANKED | _LEARNT | _OURS),
 )
 _GAPS = {"group": 10, "finding": 3, "law": 0}  # above a line of the plot
 _LINK = re.compile(r"\(results/([\w-]+)\.md\)")
