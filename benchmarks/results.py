@@ -34,6 +34,7 @@ MEASURES = {
     "attention": "attention:measure",
     "query_static": "query:measure",
     "ensemble_query": "query:measure",
+    "ensemble_query_fast": "query:measure",
     "query": "query:measure",
     "serving": "serving:measure",
     "importing": "importing:measure",
