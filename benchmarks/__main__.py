@@ -27,8 +27,8 @@ from statgraph.runs.provenance import published_path
 # These take ten minutes and 20 GB of disk, an hour, or other tools; or they want a run on the static encoder or of an
 # ensemble, or train one.
 WHEN_NAMED = (
-    "index_largest", "query_static", "ensemble_query", "ensemble_query_fast", "updating_static", "ensemble_training", "ensemble_training_long",
-    "on_gpu", "known_tools", "known_tools_law"
+    "index_largest", "query_static", "ensemble_query", "ensemble_query_fast", "updating_static", "ensemble_training",
+    "ensemble_training_long", "on_gpu", "known_tools", "known_tools_law"
 )  # fmt: skip
 
 

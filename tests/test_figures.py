@@ -160,6 +160,7 @@ SENTENCES: list[tuple[str, str, list[Value]]] = [
     ),
     ("docs/results.md", "Of the German posts, # ask", [n_questions("ranking-gerlayqa", "seen")]),
     ("docs/performance.md", "a question takes # ms on", [reached("query_static", "one question", 0)]),
+    ("docs/performance.md", "with `--fast` #", [reached("ensemble_query_fast", "one question", 0)]),
     (
         "docs/performance.md",
         "sentence-transformers takes # times as long as ONNX",

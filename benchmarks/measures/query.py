@@ -41,7 +41,7 @@ def measure(settings: Settings) -> list[Row]:
         rankings = [ranking(question.text)[:DEPTH] for question in dev]
         rivals = question_metrics(rankings, corpus.label_rows(dev), len(corpus.articles))[QUALITY].mean()
         note += f", the rival's {100 * rivals:.1f}"
-        what = f"one question to an ensemble: {about}, {len(members)} members"
+        what = f"one question to an ensemble: {about}, {len(members)} member{'s' * (len(members) > 1)}"
         rival = OF_ENSEMBLE
     else:
         nearest, articles = _vector_search(run.folder, K), ArticleStore(run.folder)
