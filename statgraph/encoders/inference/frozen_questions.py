@@ -40,8 +40,8 @@ def frozen_questions(key: str, folder: Path, device: str) -> FrozenQuestions | N
 
 
 class FrozenQuestions:
-    """The transformer and pooling of a query encoder, which compute what frozen encoders do in training: in bfloat16
-    where the hardware multiplies it."""
+    """The transformer and pooling of a query encoder, which compute what frozen encoders do in training, in the same
+    precision."""
 
     def __init__(self, folder: Path, device: str):
         from statgraph.device import pick_device

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -33,7 +34,7 @@ from statgraph.runs.run import RunFolder
 _MAX_ARTICLES = 5_000  # some 55 kB each
 _COMPARED = 100  # articles, the nearest by their one vector
 _AT_ONCE = 256  # texts in memory with the vectors of their tokens
-_BLAS = ThreadpoolController().select(user_api="blas")
+_BLAS, _ONE_PRODUCT = ThreadpoolController().select(user_api="blas"), Lock()
 _TOKENS, _PLACES = "tokens.npy", "places.npz"
 
 
@@ -136,7 +137,8 @@ class MaxSimSignal(Signal):
         scales, _ = gathered((self._starts, self._scales), rows)
         centred = units(question) - self.member.centre.token
         # On one thread: those of BLAS and ONNX Runtime, which wait by spinning, would take turns on the same cores.
-        with _BLAS.limit(limits=1):
+        # Their number is the process's, so that one product at a time sets it and puts it back.
+        with _ONE_PRODUCT, _BLAS.limit(limits=1):
             cosines = centred @ tokens.astype(np.float32).T * scales  # (question's tokens, articles' tokens)
         nearest = np.maximum.reduceat(cosines, np.searchsorted(places, np.arange(len(rows))), axis=1)
         similarities: np.ndarray = nearest.mean(axis=0)

@@ -1,4 +1,8 @@
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -128,6 +132,39 @@ def test_a_question_is_read_once_for_its_tokens_and_its_vector(signal):
     assert [len(each) for each in tokens] == [2, 1, 1]  # the long one is not read as a whole
     questions.vectors(encoder)
     assert encoder.base.read == ["lamp", "well"]
+
+
+def test_a_product_takes_one_thread_and_leaves_the_others_theirs(signal):
+    blas, during = maxsim._BLAS, []  # numpy's
+
+    class Watched(np.ndarray):
+        def __matmul__(self, other):
+            during.append({library["num_threads"] for library in blas.info()})
+            return np.asarray(self) @ other
+
+    question = np.array([WORDS["lamp"]], dtype=np.float32).view(Watched)
+    with blas.limit(limits=3):
+        signal.similarity(question, np.array([0, 1]))
+        after = {library["num_threads"] for library in blas.info()}
+    assert (during, after) == ([{1}], {3})
+
+
+def test_one_product_at_a_time_limits_the_threads(signal, monkeypatch):
+    limits, most = [], []
+
+    @contextmanager
+    def limit():
+        limits.append(1)
+        most.append(len(limits))
+        time.sleep(0.02)  # until the other would come in
+        yield
+        limits.pop()
+
+    monkeypatch.setattr(maxsim, "_BLAS", SimpleNamespace(limit=lambda limits: limit()))
+    question = np.array([WORDS["lamp"]], dtype=np.float32)
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(signal.similarity, [question] * 2, [np.array([0, 1])] * 2))
+    assert most == [1, 1]
 
 
 def test_it_is_of_small_laws_with_an_untrained_transformer(tmp_path, monkeypatch):
